@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What VRQ knows of a task: struct sched_vrq_entity, part of task_struct.
+ */
+#ifndef _LINUX_SCHED_VRQ_H
+#define _LINUX_SCHED_VRQ_H
+
+#include <linux/rbtree_types.h>
+#include <linux/types.h>
+
+/**
+ * enum vrq_place - where a task is as VRQ sees it
+ * @VRQ_NOWHERE: not queued: asleep, new, or of another scheduling class
+ * @VRQ_ON_CPU: rq->curr of its CPU
+ * @VRQ_PICKED: taken out of a queue by the pick that is under way; the very
+ *	same hold of rq->lock turns it into VRQ_ON_CPU
+ * @VRQ_IN_SLOT: in the preempt slot of its CPU
+ * @VRQ_IN_LOCAL: in the queue of its CPU, because it may run nowhere else
+ * @VRQ_IN_GRQ: in the global run queue
+ *
+ * Protected by the lock of the task's run queue. A task enters and leaves
+ * VRQ_IN_GRQ with grq.lock held as well.
+ */
+enum vrq_place {
+	VRQ_NOWHERE = 0,
+	VRQ_ON_CPU,
+	VRQ_PICKED,
+	VRQ_IN_SLOT,
+	VRQ_IN_LOCAL,
+	VRQ_IN_GRQ,
+};
+
+/**
+ * struct sched_vrq_entity - the scheduling state of a task under VRQ
+ * @node: links the task into the queue that @place names
+ * @deadline: virtual deadline, ns on the clock of the run queues
+ * @slice: what is left of the time slice, ns; below zero after an overrun,
+ *	which the next slice pays back
+ * @weight: what the task adds to the weight of its run queue while queued
+ * @place: an enum vrq_place
+ * @level: the enum vrq_level that the task is queued at
+ * @prio: the p->prio that @deadline was computed for
+ * @queued: between enqueue_task() and dequeue_task()
+ * @yielded: has called sched_yield() and not been passed over since
+ * @promoted: was starved under SCHED_IDLE, is VRQ_NORMAL until its slice ends
+ * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
+ *	Written by the waker under p->pi_lock, consumed at enqueue
+ *
+ * All but @stay are protected by the lock of the task's run queue.
+ */
+struct sched_vrq_entity {
+	struct rb_node	node;
+	u64		deadline;
+	s64		slice;
+	unsigned int	weight;
+	u8		place;
+	u8		level;
+	u8		prio;
+	u8		queued;
+	u8		yielded;
+	u8		promoted;
+	u8		stay;
+};
+
+#endif /* _LINUX_SCHED_VRQ_H */

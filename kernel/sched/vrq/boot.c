@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The choice of the scheduler at boot, and where it is seen afterwards.
+ */
+#include <linux/init.h>
+#include <linux/kobject.h>
+#include <linux/sysfs.h>
+
+#include "idle.h"
+#include "queue.h"
+
+DEFINE_STATIC_KEY_FALSE(__sched_vrq_enabled);
+
+static bool vrq_chosen __initdata = IS_ENABLED(CONFIG_SCHED_VRQ_DEFAULT);
+
+static const char *active_name(void)
+{
+	return sched_vrq_enabled() ? "vrq" : "fair";
+}
+
+static int __init choose_scheduler(char *name)
+{
+	if (name && !strcmp(name, "vrq"))
+		vrq_chosen = true;
+	else if (name && !strcmp(name, "fair"))
+		vrq_chosen = false;
+	else
+		pr_warn("sched: sched=%s is neither vrq nor fair, the default is %s\n",
+			name ?: "", vrq_chosen ? "vrq" : "fair");
+
+	return 0;
+}
+early_param("sched", choose_scheduler);
+
+/**
+ * vrq_init - switch to the chosen scheduler
+ *
+ * Called by sched_init(), ahead of the first task that is not the idle task.
+ */
+void __init vrq_init(void)
+{
+	BUG_ON(!sched_class_above(&rt_sched_class, &vrq_sched_class));
+	BUG_ON(!sched_class_above(&vrq_sched_class, &fair_sched_class));
+
+	vrq_queue_init(&grq.queue);
+	if (vrq_chosen)
+		static_branch_enable(&__sched_vrq_enabled);
+
+	pr_info("sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by %s\n",
+		active_name());
+}
+
+/**
+ * vrq_init_rq - prepare a run queue at boot
+ * @rq: the run queue
+ */
+void __init vrq_init_rq(struct rq *rq)
+{
+	vrq_queue_init(&rq->vrq.local);
+	vrq_idle_init_rq(rq);
+}
+
+/**
+ * vrq_init_entity - make a new task's entity, a copy of its parent's, empty
+ * @p: the task
+ */
+void vrq_init_entity(struct task_struct *p)
+{
+	memset(&p->vrq, 0, sizeof(p->vrq));
+}
+
+/**
+ * vrq_refuse - turn down what cannot work together with VRQ
+ * @what: the feature, for the log
+ *
+ * Return: 0 under sched=fair, -EOPNOTSUPP under sched=vrq.
+ */
+int vrq_refuse(const char *what)
+{
+	if (!sched_vrq_enabled())
+		return 0;
+
+	pr_warn_ratelimited("sched: %s is not available under sched=vrq\n",
+			    what);
+	return -EOPNOTSUPP;
+}
+
+/**
+ * vrq_warn_without_effect - log, the first time, that a setting is not heeded
+ * @what: the setting
+ */
+void vrq_warn_without_effect(const char *what)
+{
+	if (sched_vrq_enabled())
+		pr_info_once("sched: %s has no effect under sched=vrq\n", what);
+}
+
+static ssize_t active_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	return sysfs_emit(buf, "%s\n", active_name());
+}
+
+static struct kobj_attribute active_attribute = __ATTR_RO(active);
+
+/* /sys/kernel/sched/active */
+static int __init create_sysfs(void)
+{
+	struct kobject *dir = kobject_create_and_add("sched", kernel_kobj);
+	int err;
+
+	if (!dir)
+		return -ENOMEM;
+
+	err = sysfs_create_file(dir, &active_attribute.attr);
+	if (err)
+		kobject_put(dir);
+
+	return err;
+}
+late_initcall(create_sysfs);

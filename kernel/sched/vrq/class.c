@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduling class: what the core calls, in terms of the other files.
+ *
+ * How mainline's accounting sees VRQ: rq->cfs, which no task of the fair class
+ * uses under sched=vrq, has h_nr_queued, curr and the load average of VRQ's
+ * tasks, so that schedutil, the deadline server and idle entry find what they
+ * look for.
+ */
+#include "core.h"
+#include "../stats.h"
+#include "../pelt.h"
+#include "idle.h"
+#include "pick.h"
+#include "queue.h"
+#include "wakeup.h"
+
+/* The root group's load average; the caller is about to change its state */
+static void update_load_avg(struct rq *rq)
+{
+#ifdef CONFIG_SMP
+	struct cfs_rq *cfs_rq = &rq->cfs;
+
+	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
+#endif
+	cpufreq_update_util(rq, 0);
+}
+
+static void account_queued(struct rq *rq, struct task_struct *p, int sign)
+{
+	rq->cfs.h_nr_queued += sign;
+	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
+	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + sign * (long)p->vrq.weight);
+}
+
+static void publish_key(struct rq *rq, struct task_struct *p)
+{
+	atomic64_set(&rq->vrq.priodl, vrq_key(p));
+}
+
+static void update_curr_vrq(struct rq *rq)
+{
+	s64 delta = update_curr_common(rq);
+
+	if (delta <= 0)
+		return;
+
+	vrq_curr(rq)->vrq.slice -= delta;
+	if (dl_server_active(&rq->fair_server))
+		dl_server_update(&rq->fair_server, delta);
+}
+
+/*
+ * A task of VRQ's has to wait for one of a higher class: let the deadline
+ * server see to it. It stops by itself when it finds nothing to run. Mainline
+ * keeps it running whenever a fair task is queued, which costs every switch
+ * from and to idle.
+ */
+static void start_server(struct rq *rq, struct task_struct *curr)
+{
+	if (rq->cfs.h_nr_queued && (rt_task(curr) || dl_task(curr)) &&
+	    curr != rq->stop)
+		dl_server_start(&rq->fair_server);
+}
+
+static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct task_struct *curr = vrq_curr(rq);
+
+	if (curr == p)
+		update_curr_vrq(rq);
+	vrq_update_entity(rq, p);
+
+	if (schedstat_enabled() && curr != p) {
+		if (flags & ENQUEUE_WAKEUP)
+			__update_stats_enqueue_sleeper(rq, p, &p->stats);
+		__update_stats_wait_start(rq, p, &p->stats);
+	}
+
+	if (!rq->cfs.h_nr_queued)
+		update_load_avg(rq);
+	if (p->vrq.place != VRQ_PICKED && curr != p)
+		vrq_place(rq, p);
+	p->vrq.queued = true;
+	account_queued(rq, p, 1);
+	add_nr_running(rq, 1);
+	start_server(rq, curr);
+}
+
+static void update_stats_dequeue(struct rq *rq, struct task_struct *p, int flags)
+{
+	unsigned int state = READ_ONCE(p->__state);
+
+	if (vrq_curr(rq) != p)
+		__update_stats_wait_end(rq, p, &p->stats);
+
+	if (!(flags & DEQUEUE_SLEEP))
+		return;
+	if (state & TASK_INTERRUPTIBLE)
+		__schedstat_set(p->stats.sleep_start, rq_clock(rq));
+	if (state & TASK_UNINTERRUPTIBLE)
+		__schedstat_set(p->stats.block_start, rq_clock(rq));
+}
+
+static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
+{
+	if (vrq_curr(rq) == p)
+		update_curr_vrq(rq);
+	else if (p->vrq.place != VRQ_PICKED)
+		vrq_unplace(rq, p);
+
+	if (schedstat_enabled())
+		update_stats_dequeue(rq, p, flags);
+
+	if (rq->cfs.h_nr_queued == 1)
+		update_load_avg(rq);
+	p->vrq.queued = false;
+	p->vrq.yielded = false;
+	account_queued(rq, p, -1);
+	sub_nr_running(rq, 1);
+
+	return true;
+}
+
+static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
+{
+	vrq_unplace(rq, p);
+	p->vrq.place = VRQ_ON_CPU;
+	p->se.exec_start = rq_clock_task(rq);
+	publish_key(rq, p);
+
+	if (schedstat_enabled() && first)
+		__update_stats_wait_end(rq, p, &p->stats);
+
+	if (!rq->cfs.curr)
+		update_load_avg(rq);
+	rq->cfs.curr = &p->se;
+}
+
+static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
+			      struct task_struct *next)
+{
+	update_curr_vrq(rq);
+	p->vrq.place = VRQ_NOWHERE;
+
+	if (!next || !vrq_task(next)) {
+		update_load_avg(rq);
+		rq->cfs.curr = NULL;
+		atomic64_set(&rq->vrq.priodl, 0);
+	}
+
+	/* Nobody waits while the core changes a running task: it goes on */
+	if (!next)
+		return;
+
+	if (!vrq_task(next)) {
+		vrq_flush_slot(rq);
+		start_server(rq, next);
+	}
+
+	if (!p->vrq.queued)
+		return;
+
+	if (schedstat_enabled())
+		__update_stats_wait_start(rq, p, &p->stats);
+	vrq_place(rq, p);
+}
+
+static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
+{
+	update_curr_vrq(rq);
+	update_load_avg(rq);
+	vrq_promote_starved(rq);
+
+	/* Its waker did not sleep, or a better task came: it has waited enough */
+	if (rq->vrq.slot && !test_tsk_need_resched(p))
+		vrq_flush_slot(rq);
+
+	if (p->vrq.slice <= 0) {
+		account_queued(rq, p, -1);
+		vrq_renew_slice(rq, p);
+		vrq_update_entity(rq, p);
+		account_queued(rq, p, 1);
+		publish_key(rq, p);
+		if (vrq_somebody_waits(rq, vrq_key(p)))
+			resched_curr(rq);
+	} else if (p->vrq.level == VRQ_IDLE &&
+		   vrq_somebody_waits(rq, vrq_key_of(VRQ_IDLE, 0))) {
+		resched_curr(rq);
+	}
+}
+
+static void task_fork_vrq(struct task_struct *child)
+{
+	struct rq *rq = this_rq();
+	struct rq_flags rf;
+
+	rq_lock(rq, &rf);
+	update_rq_clock(rq);
+	if (vrq_task(vrq_curr(rq)))
+		update_curr_vrq(rq);
+	vrq_fork_slice(rq, vrq_curr(rq), child);
+	rq_unlock(rq, &rf);
+}
+
+static void yield_task_vrq(struct rq *rq)
+{
+	vrq_curr(rq)->vrq.yielded = true;
+}
+
+/* Let @p go before the current task, wherever it is looked for next */
+static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
+{
+	struct rq *home = task_rq(p);
+
+	if (!p->vrq.queued || p->vrq.place == VRQ_ON_CPU)
+		return false;
+
+	vrq_unplace(home, p);
+	p->vrq.deadline = min(p->vrq.deadline, vrq_curr(rq)->vrq.deadline);
+	vrq_place(home, p);
+	yield_task_vrq(rq);
+
+	return true;
+}
+
+static void prio_changed_vrq(struct rq *rq, struct task_struct *p, int oldprio)
+{
+	if (!task_on_rq_queued(p))
+		return;
+
+	if (vrq_curr(rq) != p)
+		wakeup_preempt(rq, p, 0);
+	else if (vrq_somebody_waits(rq, vrq_key(p)))
+		resched_curr(rq);
+}
+
+static void switched_to_vrq(struct rq *rq, struct task_struct *p)
+{
+	prio_changed_vrq(rq, p, p->prio);
+}
+
+static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
+{
+	return nsecs_to_jiffies(VRQ_RR_INTERVAL_NS);
+}
+
+#ifdef CONFIG_SMP
+static void rq_offline_vrq(struct rq *rq)
+{
+	vrq_idle_leave(rq);
+}
+#endif
+
+/**
+ * __vrq_idle_exit - the idle task is switched out
+ * @rq: the run queue of this CPU, locked
+ * @next: what runs next; the preempt task cannot wait for one of another class
+ */
+void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
+{
+	vrq_idle_leave(rq);
+	if (next && !vrq_task(next)) {
+		vrq_flush_slot(rq);
+		start_server(rq, next);
+	}
+}
+
+DEFINE_SCHED_CLASS(vrq) = {
+
+	.enqueue_task		= enqueue_task_vrq,
+	.dequeue_task		= dequeue_task_vrq,
+	.yield_task		= yield_task_vrq,
+	.yield_to_task		= yield_to_task_vrq,
+
+	.wakeup_preempt		= vrq_wakeup_preempt,
+
+	.pick_task		= vrq_pick_task,
+	.put_prev_task		= put_prev_task_vrq,
+	.set_next_task		= set_next_task_vrq,
+
+#ifdef CONFIG_SMP
+	.select_task_rq		= vrq_select_task_rq,
+	.set_cpus_allowed	= set_cpus_allowed_common,
+	.rq_offline		= rq_offline_vrq,
+#endif
+
+	.task_tick		= task_tick_vrq,
+	.task_fork		= task_fork_vrq,
+
+	.prio_changed		= prio_changed_vrq,
+	.switched_to		= switched_to_vrq,
+
+	.get_rr_interval	= get_rr_interval_vrq,
+
+	.update_curr		= update_curr_vrq,
+
+#ifdef CONFIG_UCLAMP_TASK
+	.uclamp_enabled		= 1,
+#endif
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The arithmetic of virtual deadlines, see deadline.h.
+ */
+#include <linux/math.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "deadline.h"
+
+/* round(1024 * 1.1^i), i = nice + 20 */
+static const unsigned int ratios[VRQ_NICE_WIDTH] = {
+ /* -20 */	 1024,	 1126,	 1239,	 1363,	 1499,
+ /* -15 */	 1649,	 1814,	 1995,	 2195,	 2415,
+ /* -10 */	 2656,	 2922,	 3214,	 3535,	 3889,
+ /*  -5 */	 4278,	 4705,	 5176,	 5693,	 6263,
+ /*   0 */	 6889,	 7578,	 8336,	 9169,	10086,
+ /*   5 */	11095,	12204,	13425,	14767,	16244,
+ /*  10 */	17868,	19655,	21621,	23783,	26161,
+ /*  15 */	28777,	31655,	34820,	38302,	42132,
+};
+
+/**
+ * vrq_ratio - how much longer than nice -20 a task waits for its slice
+ * @nice_index: nice + 20, 0 to 39
+ *
+ * 1.1 for every step of nice, as in BFS.
+ *
+ * Return: 1.1^@nice_index in units of 1 / 1024.
+ */
+unsigned int vrq_ratio(unsigned int nice_index)
+{
+	return ratios[min_t(unsigned int, nice_index, VRQ_NICE_WIDTH - 1)];
+}
+
+/**
+ * vrq_weight - what a task adds to the load
+ * @nice_index: nice + 20, 0 to 39
+ *
+ * Return: 1 / ratio, in units of 1 / 4096.
+ */
+unsigned int vrq_weight(unsigned int nice_index)
+{
+	return DIV_ROUND_CLOSEST(1U << (VRQ_RATIO_SHIFT + VRQ_WEIGHT_SHIFT),
+				 vrq_ratio(nice_index));
+}
+
+/**
+ * vrq_span - how long a task's turn takes at its fair share of the machine
+ * @rr_ns: length of a time slice, ns
+ * @nice_index: nice + 20, 0 to 39
+ * @weight_sum: sum of vrq_weight() over the runnable tasks
+ * @cpus: number of CPUs that share those tasks, at least 1
+ *
+ * Return: ns from one deadline to the next; never less than @rr_ns, since no
+ * task can run on more than one CPU at a time.
+ */
+u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
+	     unsigned int cpus)
+{
+	u64 span = rr_ns * vrq_ratio(nice_index) >> VRQ_RATIO_SHIFT;
+
+	/* 128 bits in between: a million tasks at rr_interval 1000 ms fit */
+	span = mul_u64_u64_div_u64(span, weight_sum,
+				   (u64)cpus << VRQ_WEIGHT_SHIFT);
+
+	return max(span, rr_ns);
+}
+
+/**
+ * vrq_next_deadline - the deadline of a new time slice
+ * @old: deadline of the slice that is used up, ns
+ * @now: the time, ns
+ * @span: see vrq_span(), ns
+ * @slack: how far from @now the count may start, ns
+ *
+ * The count goes on from the old deadline, so that what a task got too early
+ * or too late in one turn is made up for in the next and shares are exact in
+ * the long run. A task that has slept must not save up more than @slack, and
+ * one that ran ahead while nobody competed must not pay for more than that.
+ *
+ * Return: the deadline, ns.
+ */
+u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack)
+{
+	u64 earliest = now > slack ? now - slack : 0;
+
+	return clamp(old, earliest, now + slack) + span;
+}
+
+/**
+ * vrq_rescale_deadline - the deadline of a task whose nice level changes
+ * @old: deadline under the old level, ns
+ * @now: the time, ns
+ * @from: old nice level + 20
+ * @to: new nice level + 20
+ *
+ * Return: the deadline, ns: what was left until @old, in the new ratio. A
+ * deadline that has passed stays.
+ */
+u64 vrq_rescale_deadline(u64 old, u64 now, unsigned int from, unsigned int to)
+{
+	if (old <= now || from == to)
+		return old;
+
+	return now + div_u64((old - now) * vrq_ratio(to), vrq_ratio(from));
+}

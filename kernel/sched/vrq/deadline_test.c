@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the arithmetic of virtual deadlines.
+ */
+#include <kunit/test.h>
+
+#include "deadline.h"
+
+#define MS	1000000ULL
+#define RR	(6 * MS)
+
+static void ratio_of_highest_priority_is_one(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_ratio(0), 1U << VRQ_RATIO_SHIFT);
+}
+
+static void ratio_grows_by_a_tenth_with_each_nice_level(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 1; i < VRQ_NICE_WIDTH; i++) {
+		unsigned int exact = vrq_ratio(i - 1) * 11;
+
+		/* rounded to one part in 1024 on either side */
+		KUNIT_EXPECT_GE(test, vrq_ratio(i) * 10 + 11, exact);
+		KUNIT_EXPECT_LE(test, vrq_ratio(i) * 10, exact + 11);
+	}
+}
+
+static void ratio_of_nice_beyond_19_is_that_of_19(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_ratio(VRQ_NICE_WIDTH),
+			vrq_ratio(VRQ_NICE_WIDTH - 1));
+}
+
+static void weight_is_the_inverse_of_ratio(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < VRQ_NICE_WIDTH; i++) {
+		u64 product = (u64)vrq_ratio(i) * vrq_weight(i);
+		u64 one = 1ULL << (VRQ_RATIO_SHIFT + VRQ_WEIGHT_SHIFT);
+
+		KUNIT_EXPECT_LE(test, abs_diff(product, one) * 2,
+				(u64)vrq_ratio(i));
+	}
+}
+
+static void span_of_a_lone_task_is_its_slice(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < VRQ_NICE_WIDTH; i++)
+		KUNIT_EXPECT_EQ(test, vrq_span(RR, i, 0, 1), RR);
+}
+
+static void span_of_equal_tasks_is_one_round(struct kunit *test)
+{
+	u64 weight = vrq_weight(VRQ_NICE_0);
+
+	/* 10 tasks on one CPU, 40 on four: everybody's turn in 60 ms */
+	KUNIT_EXPECT_LE(test, abs_diff(vrq_span(RR, VRQ_NICE_0, 10 * weight, 1),
+				       60 * MS), MS / 10);
+	KUNIT_EXPECT_LE(test, abs_diff(vrq_span(RR, VRQ_NICE_0, 40 * weight, 4),
+				       60 * MS), MS / 10);
+}
+
+static void spans_are_as_their_ratios(struct kunit *test)
+{
+	u64 weight = vrq_weight(VRQ_NICE_0) + vrq_weight(VRQ_NICE_0 + 5);
+	u64 a = vrq_span(RR, VRQ_NICE_0, weight, 1);
+	u64 b = vrq_span(RR, VRQ_NICE_0 + 5, weight, 1);
+
+	/* 1.1^5 = 1.61051 */
+	KUNIT_EXPECT_LE(test, abs_diff(b * 100000, a * 161051), a * 200);
+}
+
+static void span_of_a_million_tasks_does_not_overflow(struct kunit *test)
+{
+	u64 weight = 1000000ULL * vrq_weight(0);
+
+	KUNIT_EXPECT_EQ(test, vrq_span(1000 * MS, 0, weight, 1),
+			1000000ULL * 1000 * MS);
+}
+
+static void deadline_goes_on_from_the_old_one(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(995 * MS, 1000 * MS, 40 * MS,
+						10 * MS), 1035 * MS);
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(1005 * MS, 1000 * MS, 40 * MS,
+						10 * MS), 1045 * MS);
+}
+
+static void sleep_saves_up_no_more_than_the_slack(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(5 * MS, 1000 * MS, 40 * MS,
+						10 * MS), 1030 * MS);
+}
+
+static void running_ahead_costs_no_more_than_the_slack(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(5000 * MS, 1000 * MS, 40 * MS,
+						10 * MS), 1050 * MS);
+}
+
+static void deadline_just_after_boot_does_not_wrap(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(0, 3 * MS, 40 * MS, 10 * MS),
+			40 * MS);
+}
+
+static void renice_rescales_what_is_left(struct kunit *test)
+{
+	u64 now = 1000 * MS, old = now + 100 * MS;
+	u64 new = vrq_rescale_deadline(old, now, VRQ_NICE_0, VRQ_NICE_0 + 1);
+
+	KUNIT_EXPECT_LE(test, abs_diff(new, now + 110 * MS), MS / 10);
+	KUNIT_EXPECT_EQ(test, vrq_rescale_deadline(old, now, 7, 7), old);
+}
+
+static void renice_leaves_a_passed_deadline(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_rescale_deadline(900 * MS, 1000 * MS, 0, 39),
+			900 * MS);
+}
+
+/*
+ * Hogs on one CPU, a whole slice at a time, the earliest deadline first: do
+ * they get what their nice levels promise?
+ */
+static void shares_follow_nice(struct kunit *test)
+{
+	static const unsigned int nice[] = { 15, 20, 20, 25, 39 };
+	u64 deadline[ARRAY_SIZE(nice)] = {}, got[ARRAY_SIZE(nice)] = {};
+	u64 now = 1000 * MS, weight = 0, total = 0;
+	unsigned int i, best;
+
+	for (i = 0; i < ARRAY_SIZE(nice); i++)
+		weight += vrq_weight(nice[i]);
+
+	while (total < 20000) {
+		best = 0;
+		for (i = 1; i < ARRAY_SIZE(nice); i++)
+			if (deadline[i] < deadline[best])
+				best = i;
+		now += RR;
+		got[best]++;
+		total++;
+		deadline[best] = vrq_next_deadline(deadline[best], now,
+				vrq_span(RR, nice[best], weight, 1),
+				vrq_span(RR, VRQ_NICE_0, weight, 1));
+	}
+
+	for (i = 0; i < ARRAY_SIZE(nice); i++) {
+		u64 ideal = total * vrq_weight(nice[i]) / weight;
+
+		KUNIT_EXPECT_LE_MSG(test, abs_diff(got[i], ideal) * 100, ideal,
+				    "nice %d got %llu slices, ideal %llu",
+				    (int)nice[i] - 20, got[i], ideal);
+	}
+}
+
+static struct kunit_case deadline_cases[] = {
+	KUNIT_CASE(ratio_of_highest_priority_is_one),
+	KUNIT_CASE(ratio_grows_by_a_tenth_with_each_nice_level),
+	KUNIT_CASE(ratio_of_nice_beyond_19_is_that_of_19),
+	KUNIT_CASE(weight_is_the_inverse_of_ratio),
+	KUNIT_CASE(span_of_a_lone_task_is_its_slice),
+	KUNIT_CASE(span_of_equal_tasks_is_one_round),
+	KUNIT_CASE(spans_are_as_their_ratios),
+	KUNIT_CASE(span_of_a_million_tasks_does_not_overflow),
+	KUNIT_CASE(deadline_goes_on_from_the_old_one),
+	KUNIT_CASE(sleep_saves_up_no_more_than_the_slack),
+	KUNIT_CASE(running_ahead_costs_no_more_than_the_slack),
+	KUNIT_CASE(deadline_just_after_boot_does_not_wrap),
+	KUNIT_CASE(renice_rescales_what_is_left),
+	KUNIT_CASE(renice_leaves_a_passed_deadline),
+	KUNIT_CASE(shares_follow_nice),
+	{}
+};
+
+static struct kunit_suite deadline_suite = {
+	.name = "vrq_deadline",
+	.test_cases = deadline_cases,
+};
+kunit_test_suite(deadline_suite);

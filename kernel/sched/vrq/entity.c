@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task's slice and deadline over its life: given at fork, kept over sleep,
+ * renewed when used up.
+ *
+ * All times are rq_clock(), ns. There is no clock of our own: VRQ 0.3 had one
+ * for each CPU, and after 16 hours CPUs disagreed by 6 seconds.
+ */
+#include "entity.h"
+
+/**
+ * vrq_policy_level - the level that a task's policy asks for
+ * @p: a task of VRQ's; the lock of its run queue is held
+ *
+ * A SCHED_IDLE task to which somebody of better priority lends it through a
+ * mutex counts as normal as long as it holds that mutex.
+ *
+ * Return: the level.
+ */
+enum vrq_level vrq_policy_level(const struct task_struct *p)
+{
+	if (!task_has_idle_policy((struct task_struct *)p))
+		return VRQ_NORMAL;
+
+	return p->prio < p->normal_prio ? VRQ_NORMAL : VRQ_IDLE;
+}
+
+/**
+ * vrq_key_preempts - may a wake-up preempt?
+ * @key: vrq_key() of the woken task
+ * @curr_key: vrq_key() of the running one
+ *
+ * Return: true if the woken task's level is better or its deadline is earlier
+ * by more than VRQ_PREEMPT_MARGIN_NS.
+ */
+bool vrq_key_preempts(s64 key, s64 curr_key)
+{
+	return key + (s64)VRQ_PREEMPT_MARGIN_NS < curr_key;
+}
+
+/* The CPUs that a task shares, and the weight of what is runnable there */
+static u64 weight_beside(const struct task_struct *p, unsigned int *cpus)
+{
+	u64 sum = 0;
+	int cpu;
+
+	*cpus = 0;
+	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
+		sum += READ_ONCE(cpu_rq(cpu)->vrq.weight);
+		++*cpus;
+	}
+
+	/* All its CPUs are going down: any answer will do, zero will not */
+	*cpus = max(*cpus, 1U);
+
+	return sum;
+}
+
+/**
+ * vrq_renew_slice - give a task its next slice and deadline
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task
+ *
+ * Goes through the CPUs that the task may use: once in a slice, and lines that
+ * change as often. The slack is one turn of a nice 0 task.
+ */
+void vrq_renew_slice(struct rq *rq, struct task_struct *p)
+{
+	unsigned int cpus, nice_index = vrq_nice_index(p);
+	u64 weight = weight_beside(p, &cpus);
+
+	p->vrq.slice += VRQ_RR_INTERVAL_NS;
+	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
+		p->vrq.slice = VRQ_RR_INTERVAL_NS;
+
+	p->vrq.deadline =
+		vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
+				  vrq_span(VRQ_RR_INTERVAL_NS, nice_index,
+					   weight, cpus),
+				  vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0,
+					   weight, cpus));
+	p->vrq.prio = p->prio;
+	p->vrq.promoted = false;
+	p->vrq.level = vrq_policy_level(p);
+}
+
+/**
+ * vrq_fork_slice - the first slice of a new task
+ * @rq: the run queue of @parent, locked, its clock updated
+ * @parent: the running task, its slice accounted up to now
+ * @child: the new task, not yet visible to anybody
+ *
+ * The child gets half of what its parent has left, and the parent's deadline,
+ * so that nobody gains CPU time by forking. The idea is that of BFS.
+ */
+void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
+		    struct task_struct *child)
+{
+	if (!vrq_task(parent)) {
+		child->vrq.deadline = rq_clock(rq);
+		vrq_renew_slice(rq, child);
+		return;
+	}
+
+	child->vrq.slice = parent->vrq.slice / 2;
+	parent->vrq.slice -= child->vrq.slice;
+	child->vrq.deadline = parent->vrq.deadline;
+	child->vrq.prio = parent->vrq.prio;
+	child->vrq.level = vrq_policy_level(child);
+}
+
+/**
+ * vrq_update_entity - bring a task's state up to date with its priority
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, about to be queued
+ *
+ * To be called between dequeue_task() and enqueue_task(), whatever changed in
+ * between: nice, policy, what priority inheritance lends, or just the time.
+ */
+void vrq_update_entity(struct rq *rq, struct task_struct *p)
+{
+	if (p->vrq.prio != p->prio) {
+		unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0,
+					  VRQ_NICE_WIDTH - 1);
+
+		p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline,
+						       rq_clock(rq), from,
+						       vrq_nice_index(p));
+		p->vrq.prio = p->prio;
+	}
+
+	if (!p->vrq.promoted)
+		p->vrq.level = vrq_policy_level(p);
+	p->vrq.weight = p->vrq.level == VRQ_NORMAL ?
+			vrq_weight(vrq_nice_index(p)) : 0;
+
+	if (p->vrq.slice <= 0)
+		vrq_renew_slice(rq, p);
+}

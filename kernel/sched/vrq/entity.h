@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A task as VRQ sees it: its level, its slice, its deadline.
+ */
+#ifndef _KERNEL_SCHED_VRQ_ENTITY_H
+#define _KERNEL_SCHED_VRQ_ENTITY_H
+
+#include "core.h"
+#include "deadline.h"
+
+/* Length of a time slice, ns */
+#define VRQ_RR_INTERVAL_NS	(6 * NSEC_PER_MSEC)
+
+/*
+ * A SCHED_IDLE task that is overdue by this much is promoted to VRQ_NORMAL for
+ * one slice, ns: whatever it holds, it lets go of in the end.
+ */
+#define VRQ_IDLE_STARVED_NS	NSEC_PER_SEC
+
+/*
+ * A wake-up preempts a task of the same level only if its deadline is earlier
+ * by this much, ns. Two tasks that wake each other have deadlines a fraction
+ * of a slice apart, and nobody gains from preempting in turn.
+ */
+#define VRQ_PREEMPT_MARGIN_NS	(VRQ_RR_INTERVAL_NS / 2)
+
+/* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
+#define VRQ_KEY_LEVEL_SHIFT	60
+
+/* No task at all: later than every other key */
+#define VRQ_KEY_NONE		S64_MAX
+
+static inline struct task_struct *vrq_task_of(struct sched_vrq_entity *vrq)
+{
+	return container_of(vrq, struct task_struct, vrq);
+}
+
+/* rq->curr; rq->lock held */
+static inline struct task_struct *vrq_curr(struct rq *rq)
+{
+	return rcu_dereference_protected(rq->curr,
+					 lockdep_is_held(__rq_lockp(rq)));
+}
+
+static inline bool vrq_task(const struct task_struct *p)
+{
+	return p->sched_class == &vrq_sched_class;
+}
+
+/* nice + 20, with what priority inheritance lends */
+static inline unsigned int vrq_nice_index(const struct task_struct *p)
+{
+	return clamp(p->prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
+}
+
+/* level and deadline in one number: the lower is picked first */
+static inline s64 vrq_key_of(enum vrq_level level, u64 deadline)
+{
+	return (s64)level << VRQ_KEY_LEVEL_SHIFT | deadline;
+}
+
+static inline s64 vrq_key(const struct task_struct *p)
+{
+	return vrq_key_of(p->vrq.level, p->vrq.deadline);
+}
+
+enum vrq_level vrq_policy_level(const struct task_struct *p);
+bool vrq_key_preempts(s64 key, s64 curr_key);
+void vrq_renew_slice(struct rq *rq, struct task_struct *p);
+void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
+		    struct task_struct *child);
+void vrq_update_entity(struct rq *rq, struct task_struct *p);
+
+#endif /* _KERNEL_SCHED_VRQ_ENTITY_H */

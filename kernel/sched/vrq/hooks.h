@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the core calls of VRQ, and what it calls instead without it. Included
+ * at the place of ../sched.h where all types are known.
+ */
+#ifndef _KERNEL_SCHED_VRQ_HOOKS_H
+#define _KERNEL_SCHED_VRQ_HOOKS_H
+
+#ifdef CONFIG_SCHED_VRQ
+
+#include <linux/jump_label.h>
+
+extern const struct sched_class vrq_sched_class;
+
+DECLARE_STATIC_KEY_FALSE(__sched_vrq_enabled);
+
+/* Decided at boot, before the first task is forked, and never changed */
+#define sched_vrq_enabled()	static_branch_unlikely(&__sched_vrq_enabled)
+
+void __init vrq_init(void);
+void __init vrq_init_rq(struct rq *rq);
+void vrq_init_entity(struct task_struct *p);
+struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server);
+void __vrq_idle_exit(struct rq *rq, struct task_struct *next);
+int vrq_refuse(const char *what);
+void vrq_warn_without_effect(const char *what);
+
+/* The class of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE */
+static inline const struct sched_class *fair_or_vrq_class(void)
+{
+	return sched_vrq_enabled() ? &vrq_sched_class : &fair_sched_class;
+}
+
+/* @class or, if no task can be of it, the next one */
+static inline const struct sched_class *
+vrq_skip_unused_class(const struct sched_class *class)
+{
+	if (sched_vrq_enabled())
+		return class == &fair_sched_class ? &idle_sched_class : class;
+
+	return class == &vrq_sched_class ? &fair_sched_class : class;
+}
+
+/* The idle task of @rq is switched out for @next. rq->lock held. */
+static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next)
+{
+	if (sched_vrq_enabled())
+		__vrq_idle_exit(rq, next);
+}
+
+/*
+ * Slices end at the tick, and whether somebody waits in the grq changes without
+ * notice to this CPU: it keeps its tick while it runs a task of VRQ's.
+ */
+static inline bool vrq_can_stop_tick(struct rq *rq)
+{
+	return !sched_vrq_enabled() || !rq->cfs.h_nr_queued;
+}
+
+#else /* !CONFIG_SCHED_VRQ */
+
+#define sched_vrq_enabled()	false
+
+static inline void vrq_init(void) { }
+static inline void vrq_init_rq(struct rq *rq) { }
+static inline void vrq_init_entity(struct task_struct *p) { }
+static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next) { }
+static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
+static inline int vrq_refuse(const char *what) { return 0; }
+static inline void vrq_warn_without_effect(const char *what) { }
+
+static inline struct task_struct *
+vrq_server_pick_task(struct sched_dl_entity *server)
+{
+	return NULL;
+}
+
+static inline const struct sched_class *fair_or_vrq_class(void)
+{
+	return &fair_sched_class;
+}
+
+static inline const struct sched_class *
+vrq_skip_unused_class(const struct sched_class *class)
+{
+	return class;
+}
+
+#endif /* CONFIG_SCHED_VRQ */
+
+#endif /* _KERNEL_SCHED_VRQ_HOOKS_H */

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Idle CPUs: the mask of them, the choice among them by cache distance, and
+ * the kick. Built with CONFIG_SMP only.
+ */
+#include "idle.h"
+
+/*
+ * A CPU sets its own bit when its pick finds nothing, and clears it when it
+ * leaves the idle task. Others clear it to claim the CPU: who has done so must
+ * queue a task there or kick it, either of which makes it pick again and, if
+ * that finds nothing, set its bit again.
+ */
+static struct cpumask idle_cpus ____cacheline_aligned_in_smp;
+
+/*
+ * Runs on the kicked CPU with interrupts off, so never in the midst of its
+ * __schedule(): that could clear a flag set from afar after it has looked into
+ * the grq for the last time. If the CPU is no longer idle it has picked since,
+ * and will look again before it goes idle.
+ */
+static void kicked(struct irq_work *work)
+{
+	if (!is_idle_task(current))
+		return;
+
+	set_tsk_need_resched(current);
+	set_preempt_need_resched();
+}
+
+/**
+ * vrq_idle_init_rq - prepare a run queue at boot
+ * @rq: the run queue
+ */
+void __init vrq_idle_init_rq(struct rq *rq)
+{
+	rq->vrq.kick = IRQ_WORK_INIT_HARD(kicked);
+}
+
+/**
+ * vrq_idle_enter - this CPU has nothing to do
+ * @rq: the run queue of this CPU, locked
+ *
+ * The caller must look into the grq once more afterwards, see queue.h.
+ */
+void vrq_idle_enter(struct rq *rq)
+{
+	if (!cpu_active(cpu_of(rq)))
+		return;
+
+	if (!cpumask_test_cpu(cpu_of(rq), &idle_cpus))
+		cpumask_set_cpu(cpu_of(rq), &idle_cpus);
+	/* [B] in queue.h, pairs with the barrier in vrq_kick_idle_for() */
+	smp_mb__after_atomic();
+}
+
+/**
+ * vrq_idle_leave - this CPU has something to do, or is going offline
+ * @rq: its run queue, locked
+ */
+void vrq_idle_leave(struct rq *rq)
+{
+	if (cpumask_test_cpu(cpu_of(rq), &idle_cpus))
+		cpumask_clear_cpu(cpu_of(rq), &idle_cpus);
+}
+
+static bool claim(int cpu)
+{
+	return cpumask_test_cpu(cpu, &idle_cpus) &&
+	       cpumask_test_and_clear_cpu(cpu, &idle_cpus);
+}
+
+/* Claim a CPU that is idle, in @allowed and in @among */
+static int claim_among(const struct cpumask *allowed,
+		       const struct cpumask *among)
+{
+	int cpu;
+
+	for (;;) {
+		cpu = cpumask_first_and_and(&idle_cpus, allowed, among);
+		if (cpu >= nr_cpu_ids)
+			return -1;
+		if (claim(cpu))
+			return cpu;
+	}
+}
+
+/**
+ * vrq_claim_idle - take the nearest idle CPU for a task
+ * @allowed: where the task may run
+ * @near: the CPU it ran on
+ *
+ * @near itself, then a sibling in the same core, then a CPU behind the same
+ * last-level cache, then one of the same node, then any. The idea is that of
+ * the -gc branch of BFS; the masks are mainline's.
+ *
+ * Return: the CPU, to which the caller must now queue a task or which it must
+ * kick; -1 if no such CPU is idle.
+ */
+int vrq_claim_idle(const struct cpumask *allowed, int near)
+{
+	struct sched_domain *llc;
+	int cpu = -1;
+
+	if (cpumask_test_cpu(near, allowed) && claim(near))
+		return near;
+
+	if (!cpumask_intersects(&idle_cpus, allowed))
+		return -1;
+
+#ifdef CONFIG_SCHED_SMT
+	cpu = claim_among(allowed, cpu_smt_mask(near));
+	if (cpu >= 0)
+		return cpu;
+#endif
+	rcu_read_lock();
+	llc = rcu_dereference(per_cpu(sd_llc, near));
+	if (llc)
+		cpu = claim_among(allowed, sched_domain_span(llc));
+	rcu_read_unlock();
+	if (cpu >= 0)
+		return cpu;
+
+	cpu = claim_among(allowed, cpumask_of_node(cpu_to_node(near)));
+	if (cpu >= 0)
+		return cpu;
+
+	return claim_among(allowed, cpu_online_mask);
+}
+
+/**
+ * vrq_kick_idle_for - find an idle CPU for a task that went into the grq
+ * @p: the task; the lock of its home is held, so it cannot go away
+ */
+void vrq_kick_idle_for(struct task_struct *p)
+{
+	int cpu;
+
+	/* [A] in queue.h, pairs with the barrier in vrq_idle_enter() */
+	smp_mb();
+	cpu = vrq_claim_idle(p->cpus_ptr, task_cpu(p));
+	if (cpu >= 0)
+		irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which CPUs are idle, and how one of them is made to look for work.
+ */
+#ifndef _KERNEL_SCHED_VRQ_IDLE_H
+#define _KERNEL_SCHED_VRQ_IDLE_H
+
+#include "core.h"
+
+#ifdef CONFIG_SMP
+void vrq_idle_init_rq(struct rq *rq);
+void vrq_idle_enter(struct rq *rq);
+void vrq_idle_leave(struct rq *rq);
+int vrq_claim_idle(const struct cpumask *allowed, int near);
+void vrq_kick_idle_for(struct task_struct *p);
+#else
+/* One CPU, and where a task becomes runnable there it reschedules */
+static inline void vrq_idle_init_rq(struct rq *rq) { }
+static inline void vrq_idle_enter(struct rq *rq) { }
+static inline void vrq_idle_leave(struct rq *rq) { }
+static inline void vrq_kick_idle_for(struct task_struct *p) { }
+#endif
+
+#endif /* _KERNEL_SCHED_VRQ_IDLE_H */

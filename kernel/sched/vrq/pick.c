@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The choice of the next task: the earliest key among the current task, the
+ * preempt slot and the local queue of this CPU, and what the grq holds for it.
+ */
+#include "idle.h"
+#include "pick.h"
+#include "queue.h"
+
+/**
+ * vrq_somebody_waits - is there anybody with an earlier key?
+ * @rq: the run queue of this CPU, locked
+ * @key: the vrq_key() to beat
+ *
+ * Reads the grq without its lock, and does not ask whether the task in question
+ * may run here.
+ *
+ * Return: true if a pick is worth while.
+ */
+bool vrq_somebody_waits(struct rq *rq, s64 key)
+{
+	return (rq->vrq.slot && vrq_key(rq->vrq.slot) < key) ||
+	       vrq_queue_best_key(&rq->vrq.local) < key ||
+	       vrq_queue_best_key(&grq.queue) < key;
+}
+
+/*
+ * May this CPU take @p out of the grq? A task whose home is here may have lost
+ * this CPU from its mask and wait for the stopper to move it. A CPU that goes
+ * down takes only those whose home it is, whatever their mask: once picked
+ * they are pushed away, see balance_push().
+ */
+static bool may_take(struct rq *rq, struct task_struct *p)
+{
+	int cpu = cpu_of(rq);
+
+	if (unlikely(!cpu_active(cpu)))
+		return task_cpu(p) == cpu;
+
+	return cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
+/*
+ * The first task of a level with a key before @limit that this CPU may take,
+ * with the lock of its home, if another than @rq, held. grq.lock held.
+ */
+static struct task_struct *first_of_level(struct rq *rq, enum vrq_level level,
+					  s64 limit, bool *missed)
+{
+	struct task_struct *p;
+
+	for (p = vrq_queue_first(&grq.queue, level); p; p = vrq_queue_next(p)) {
+		if (vrq_key(p) >= limit)
+			return NULL;
+		if (!may_take(rq, p))
+			continue;
+		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
+			return p;
+		*missed = true;
+	}
+
+	return NULL;
+}
+
+/* Move a task that was just taken out of the grq here from its old home */
+static void bring_home(struct rq *rq, struct task_struct *p)
+{
+#ifdef CONFIG_SMP
+	struct rq *from = task_rq(p);
+
+	if (from == rq)
+		return;
+
+	deactivate_task(from, p, 0);
+	set_task_cpu(p, cpu_of(rq));
+	raw_spin_rq_unlock(from);
+	activate_task(rq, p, ENQUEUE_NOCLOCK);
+#endif
+}
+
+/* Any task that waits in the grq, the most urgent. grq.lock held. */
+static struct task_struct *first_of_grq(void)
+{
+	return vrq_queue_first(&grq.queue, VRQ_NORMAL) ?:
+	       vrq_queue_first(&grq.queue, VRQ_IDLE);
+}
+
+/* Let another idle CPU see to what this one leaves. grq.lock held. */
+static void pass_on_kick(void)
+{
+	struct task_struct *p = first_of_grq();
+
+	if (p)
+		vrq_kick_idle_for(p);
+}
+
+/*
+ * Take the best task with a key before @limit out of the grq. @missed is set
+ * if one had to be left because its home was locked.
+ */
+static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
+{
+	struct task_struct *p;
+
+	raw_spin_lock(&grq.lock);
+	p = first_of_level(rq, VRQ_NORMAL, limit, missed);
+	if (!p)
+		p = first_of_level(rq, VRQ_IDLE, limit, missed);
+	if (p) {
+		vrq_queue_del(&grq.queue, p);
+		p->vrq.place = VRQ_PICKED;
+	}
+
+	/*
+	 * A CPU that comes out of idle was kicked for one task and may have
+	 * taken another; one that goes down cannot take what it was kicked for.
+	 */
+	if (vrq_curr(rq) == rq->idle)
+		pass_on_kick();
+	raw_spin_unlock(&grq.lock);
+
+	if (p)
+		bring_home(rq, p);
+
+	return p;
+}
+
+/* The earliest of the current task, the slot, the local queue and the grq */
+static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
+{
+	struct task_struct *best = curr, *p = rq->vrq.slot;
+	bool missed;
+	s64 key;
+
+	if (p && (!best || vrq_key(p) < vrq_key(best)))
+		best = p;
+
+	key = best ? vrq_key(best) : VRQ_KEY_NONE;
+	if (vrq_queue_best_key(&rq->vrq.local) < key) {
+		best = vrq_queue_first(&rq->vrq.local, VRQ_NORMAL) ?:
+		       vrq_queue_first(&rq->vrq.local, VRQ_IDLE);
+		key = vrq_key(best);
+	}
+
+	if (vrq_queue_best_key(&grq.queue) < key)
+		best = take_from_grq(rq, key, &missed) ?: best;
+
+	return best;
+}
+
+#ifdef CONFIG_SMP
+/* After the switch to the idle task: pick again, those locks were held briefly */
+static void pick_again(struct rq *rq)
+{
+	resched_curr(rq);
+}
+
+static void retry_pick(struct rq *rq)
+{
+	queue_balance_callback(rq, &rq->vrq.retry, pick_again);
+}
+#else
+static void retry_pick(struct rq *rq) { }
+#endif
+
+/* Nothing to run: say so, and look once more, see queue.h */
+static struct task_struct *last_look(struct rq *rq)
+{
+	struct task_struct *p = NULL;
+	bool missed = false;
+
+	vrq_idle_enter(rq);
+
+	if (vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
+		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
+
+	if (p)
+		vrq_idle_leave(rq);
+	else if (missed)
+		retry_pick(rq);
+
+	return p;
+}
+
+/* Choose among what waits for @rq and its current task, see vrq_pick_task() */
+static struct task_struct *choose(struct rq *rq)
+{
+	struct task_struct *curr = vrq_curr(rq), *yielded = NULL, *p;
+
+	if (!vrq_task(curr) || !curr->vrq.queued)
+		curr = NULL;
+	if (curr && curr->vrq.yielded) {
+		curr->vrq.yielded = false;
+		yielded = curr;
+		curr = NULL;
+	}
+
+	p = earliest(rq, curr) ?: yielded;
+
+	/* Who is passed over in the slot may be served sooner elsewhere */
+	if (p && p != curr && p != rq->vrq.slot)
+		vrq_flush_slot(rq);
+
+	return p;
+}
+
+/**
+ * vrq_pick_task - choose the next task to run on this CPU
+ * @rq: the run queue of this CPU, locked, its clock updated
+ *
+ * The current task is a candidate as long as it is queued and has not called
+ * sched_yield(). Where nothing in the grq is better, which is seen without its
+ * lock, grq.lock is not entered.
+ *
+ * Return: a task whose home is @rq, to be given to set_next_task() within this
+ * hold of rq->lock; NULL if there is none, and then the CPU counts as idle.
+ */
+struct task_struct *vrq_pick_task(struct rq *rq)
+{
+	return choose(rq) ?: last_look(rq);
+}
+
+/**
+ * vrq_server_pick_task - choose the task to run on behalf of the deadline server
+ * @server: the server of SCHED_NORMAL in a run queue that is locked
+ *
+ * Return: as vrq_pick_task(), but without a task a higher class runs.
+ */
+struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server)
+{
+	return choose(server->rq);
+}

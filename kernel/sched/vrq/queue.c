@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queues: how tasks are ordered in one, and which one a task waits in.
+ * The locking contract is in queue.h.
+ */
+#include "idle.h"
+#include "queue.h"
+
+struct vrq_grq grq = {
+	.lock = __RAW_SPIN_LOCK_UNLOCKED(grq.lock),
+};
+
+static bool earlier(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct sched_vrq_entity, node)->deadline <
+	       rb_entry(b, struct sched_vrq_entity, node)->deadline;
+}
+
+static void publish_earliest(struct vrq_queue *queue, enum vrq_level level)
+{
+	struct task_struct *first = vrq_queue_first(queue, level);
+
+	atomic64_set(&queue->earliest[level],
+		     first ? first->vrq.deadline : VRQ_NO_DEADLINE);
+}
+
+/**
+ * vrq_queue_init - make an empty queue
+ * @queue: the queue
+ */
+void vrq_queue_init(struct vrq_queue *queue)
+{
+	enum vrq_level level;
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		queue->tasks[level] = RB_ROOT_CACHED;
+		atomic64_set(&queue->earliest[level], VRQ_NO_DEADLINE);
+	}
+}
+
+/**
+ * vrq_queue_add - put a task into a queue
+ * @queue: the queue, locked
+ * @p: the task, behind those of its level with the same deadline
+ */
+void vrq_queue_add(struct vrq_queue *queue, struct task_struct *p)
+{
+	enum vrq_level level = p->vrq.level;
+
+	if (rb_add_cached(&p->vrq.node, &queue->tasks[level], earlier))
+		atomic64_set(&queue->earliest[level], p->vrq.deadline);
+}
+
+/**
+ * vrq_queue_del - take a task out of its queue
+ * @queue: the queue, locked
+ * @p: the task
+ */
+void vrq_queue_del(struct vrq_queue *queue, struct task_struct *p)
+{
+	enum vrq_level level = p->vrq.level;
+	bool first = rb_first_cached(&queue->tasks[level]) == &p->vrq.node;
+
+	rb_erase_cached(&p->vrq.node, &queue->tasks[level]);
+	if (first)
+		publish_earliest(queue, level);
+}
+
+/**
+ * vrq_queue_first - the task of a level with the earliest deadline
+ * @queue: the queue, locked
+ * @level: the level
+ *
+ * Return: the task or NULL.
+ */
+struct task_struct *vrq_queue_first(struct vrq_queue *queue,
+				    enum vrq_level level)
+{
+	struct rb_node *first = rb_first_cached(&queue->tasks[level]);
+
+	return first ? rb_entry(first, struct task_struct, vrq.node) : NULL;
+}
+
+/**
+ * vrq_queue_best_key - how urgent the most urgent task of a queue is
+ * @queue: the queue; it need not be locked, then the answer is a hint
+ *
+ * Return: its vrq_key(), VRQ_KEY_NONE if the queue is empty.
+ */
+s64 vrq_queue_best_key(struct vrq_queue *queue)
+{
+	enum vrq_level level;
+	s64 deadline;
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		deadline = atomic64_read(&queue->earliest[level]);
+		if (deadline != VRQ_NO_DEADLINE)
+			return vrq_key_of(level, deadline);
+	}
+
+	return VRQ_KEY_NONE;
+}
+
+static bool has_starved(struct vrq_queue *queue, u64 now)
+{
+	s64 earliest = atomic64_read(&queue->earliest[VRQ_IDLE]);
+
+	return earliest < (s64)now - (s64)VRQ_IDLE_STARVED_NS;
+}
+
+/* Queue @queue's first task of VRQ_IDLE as one of VRQ_NORMAL */
+static void promote_first(struct vrq_queue *queue)
+{
+	struct task_struct *p = vrq_queue_first(queue, VRQ_IDLE);
+
+	vrq_queue_del(queue, p);
+	p->vrq.level = VRQ_NORMAL;
+	p->vrq.promoted = true;
+	vrq_queue_add(queue, p);
+}
+
+/**
+ * vrq_promote_starved - let no SCHED_IDLE task wait for ever
+ * @rq: the run queue of this CPU, locked, its clock updated
+ *
+ * Called at the tick of every CPU that runs a task of VRQ's: as long as one
+ * does not, it takes what waits anyway. One task at a time is enough, each
+ * holds up others for no more than a slice.
+ */
+void vrq_promote_starved(struct rq *rq)
+{
+	u64 now = rq_clock(rq);
+
+	if (has_starved(&rq->vrq.local, now))
+		promote_first(&rq->vrq.local);
+
+	if (!has_starved(&grq.queue, now))
+		return;
+
+	raw_spin_lock(&grq.lock);
+	if (has_starved(&grq.queue, now))
+		promote_first(&grq.queue);
+	raw_spin_unlock(&grq.lock);
+}
+
+static void place_in_grq(struct task_struct *p)
+{
+	p->vrq.place = VRQ_IN_GRQ;
+	raw_spin_lock(&grq.lock);
+	vrq_queue_add(&grq.queue, p);
+	raw_spin_unlock(&grq.lock);
+	vrq_kick_idle_for(p);
+}
+
+/*
+ * The slot is for a task that @rq's CPU will take as soon as it can: it is
+ * idle, or runs a task that the woken one may preempt, or the waker is @rq's
+ * current task and about to sleep.
+ */
+static bool takes_the_slot(struct rq *rq, struct task_struct *p, bool stay)
+{
+	struct task_struct *curr = vrq_curr(rq);
+
+	if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) ||
+	    !cpu_active(cpu_of(rq)))
+		return false;
+
+	/* A task of a higher class would go first, for nobody knows how long */
+	if (rq->nr_running != rq->cfs.h_nr_queued)
+		return false;
+
+	if (rq->vrq.slot && vrq_key(rq->vrq.slot) <= vrq_key(p))
+		return false;
+
+	if (curr == rq->idle || stay)
+		return true;
+
+	/* A batch task never preempts, but for those that only want leftovers */
+	if (p->policy == SCHED_BATCH && curr->vrq.level == VRQ_NORMAL)
+		return false;
+
+	return vrq_task(curr) && vrq_key_preempts(vrq_key(p), vrq_key(curr));
+}
+
+/**
+ * vrq_place - let a runnable task wait where it is found soonest
+ * @rq: the home of @p, locked
+ * @p: the task, not running, in no queue
+ *
+ * Kicks an idle CPU if the task went into the grq; to preempt the current task
+ * of @rq for one in the slot is the caller's.
+ */
+void vrq_place(struct rq *rq, struct task_struct *p)
+{
+	bool stay = p->vrq.stay;
+
+	p->vrq.stay = false;
+
+	if (is_migration_disabled(p) ||
+	    (p->nr_cpus_allowed == 1 &&
+	     cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))) {
+		p->vrq.place = VRQ_IN_LOCAL;
+		vrq_queue_add(&rq->vrq.local, p);
+	} else if (takes_the_slot(rq, p, stay)) {
+		vrq_flush_slot(rq);
+		p->vrq.place = VRQ_IN_SLOT;
+		WRITE_ONCE(rq->vrq.slot, p);
+	} else {
+		place_in_grq(p);
+	}
+}
+
+/**
+ * vrq_unplace - take a task out of wherever it waits
+ * @rq: the home of @p, locked
+ * @p: the task
+ */
+void vrq_unplace(struct rq *rq, struct task_struct *p)
+{
+	switch (p->vrq.place) {
+	case VRQ_IN_SLOT:
+		WRITE_ONCE(rq->vrq.slot, NULL);
+		break;
+	case VRQ_IN_LOCAL:
+		vrq_queue_del(&rq->vrq.local, p);
+		break;
+	case VRQ_IN_GRQ:
+		raw_spin_lock(&grq.lock);
+		vrq_queue_del(&grq.queue, p);
+		raw_spin_unlock(&grq.lock);
+		break;
+	}
+
+	p->vrq.place = VRQ_NOWHERE;
+}
+
+/**
+ * vrq_flush_slot - let others have the preempt task that this CPU did not take
+ * @rq: the run queue, locked
+ */
+void vrq_flush_slot(struct rq *rq)
+{
+	struct task_struct *p = rq->vrq.slot;
+
+	if (!p)
+		return;
+
+	WRITE_ONCE(rq->vrq.slot, NULL);
+	place_in_grq(p);
+}

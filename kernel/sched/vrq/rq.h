@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What VRQ keeps in every run queue. Included by ../sched.h between
+ * struct balance_callback and struct rq.
+ */
+#ifndef _KERNEL_SCHED_VRQ_RQ_H
+#define _KERNEL_SCHED_VRQ_RQ_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/rbtree_types.h>
+#include <linux/types.h>
+
+struct task_struct;
+
+/**
+ * enum vrq_level - the first half of the order in which tasks are picked
+ * @VRQ_NORMAL: SCHED_NORMAL, SCHED_BATCH and promoted SCHED_IDLE
+ * @VRQ_IDLE: SCHED_IDLE
+ * @VRQ_LEVELS: how many there are
+ *
+ * Within a level the earliest deadline comes first.
+ */
+enum vrq_level {
+	VRQ_NORMAL,
+	VRQ_IDLE,
+	VRQ_LEVELS,
+};
+
+/**
+ * struct vrq_queue - tasks that wait, in the order in which they are picked
+ * @tasks: a tree for each level, ordered by deadline
+ * @earliest: deadline of the leftmost task of each tree, VRQ_NO_DEADLINE for
+ *	an empty one. Written under the queue's lock, read without it
+ *
+ * The queue of a CPU is protected by its rq->lock, the global one by grq.lock.
+ */
+struct vrq_queue {
+	struct rb_root_cached	tasks[VRQ_LEVELS];
+	atomic64_t		earliest[VRQ_LEVELS];
+};
+
+#define VRQ_NO_DEADLINE		S64_MAX
+
+/**
+ * struct vrq_rq - VRQ's part of a run queue
+ * @local: runnable tasks that may run on this CPU only
+ * @slot: the preempt task: woken for this CPU, taken without grq.lock
+ * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
+ *	Read by other CPUs without the lock
+ * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
+ *	other CPUs without the lock; meaningless while the CPU is idle
+ * @retry: queued when a pick had to leave a task because its run queue was
+ *	locked, and has found nothing else to run
+ * @kick: makes this CPU, if idle, pick again
+ *
+ * All protected by rq->lock.
+ */
+struct vrq_rq {
+	struct vrq_queue	local;
+	struct task_struct	*slot;
+	unsigned long		weight;
+	atomic64_t		priodl;
+#ifdef CONFIG_SMP
+	struct balance_callback	retry;
+	struct irq_work		kick;
+#endif
+};
+
+#endif /* _KERNEL_SCHED_VRQ_RQ_H */

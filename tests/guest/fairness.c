@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Invariant 3: shares follow nice at 1.1 a step, across all CPUs.
+ * Invariant 1: while there are more hogs than CPUs, no CPU idles.
+ * Invariant 4: and none of them waits for longer than one round.
+ *
+ * Under the fair class only what it promises too is tested: equal shares, and
+ * work conservation. Its weights are 1.25 a step, and hogs that do not divide
+ * evenly among the CPUs take it longer to even out.
+ */
+#include "guest.h"
+
+#define RR_NS	(6 * MSEC)
+#define MAX	64
+
+struct gap {
+	uint64_t longest;	/* between two looks at the clock, ns */
+	char pad[56];
+};
+
+static void watch_gaps(void *arg)
+{
+	struct gap *gap = arg;
+	uint64_t now, last;
+
+	be_normal();
+	last = now_ns();
+	for (;;) {
+		now = now_ns();
+		if (now - last > gap->longest)
+			gap->longest = now - last;
+		last = now;
+	}
+}
+
+static void nice_hog(void *arg)
+{
+	be_normal();
+	setpriority(PRIO_PROCESS, 0, *(int *)arg);
+	hog(NULL);
+}
+
+/* Start hogs, let them settle, measure for a while; shares in ns */
+static uint64_t measure(int n, int *nice, uint64_t settle, uint64_t ns,
+			uint64_t *share)
+{
+	uint64_t before[MAX], start;
+	pid_t pids[MAX];
+	int i;
+
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(nice_hog, &nice[i]);
+	sleep_ns(settle);
+	start = now_ns();
+	for (i = 0; i < n; i++)
+		before[i] = cpu_time_of(pids[i]);
+	sleep_ns(ns);
+	for (i = 0; i < n; i++)
+		share[i] = cpu_time_of(pids[i]) - before[i];
+	start = now_ns() - start;
+	for (i = 0; i < n; i++)
+		finish(pids[i]);
+	return start;
+}
+
+/* The largest deviation from the ideal share, in 1 / 1000 of it */
+static unsigned int deviation(int n, const double *weight, int cpus,
+			      const uint64_t *share, uint64_t wall)
+{
+	double sum = 0, ideal, off, worst = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += weight[i];
+	for (i = 0; i < n; i++) {
+		ideal = weight[i] / sum * cpus * wall;
+		off = share[i] > ideal ? share[i] - ideal : ideal - share[i];
+		ksft_print_msg("hog %d: %.1f%% of a CPU, ideal %.1f%%\n", i,
+			       100.0 * share[i] / wall, 100.0 * ideal / wall);
+		if (off / ideal > worst)
+			worst = off / ideal;
+	}
+	return worst * 1000;
+}
+
+static void equal_shares(int cpus)
+{
+	int nice[MAX] = {}, n = cpus + 1, i;
+	uint64_t share[MAX], wall, used = 0;
+	double weight[MAX];
+	unsigned int off, limit = under_vrq() ? 20 : cpus == 1 ? 20 : 600;
+
+	for (i = 0; i < n; i++)
+		weight[i] = 1;
+	wall = measure(n, nice, 200 * MSEC, SEC, share);
+	off = deviation(n, weight, cpus, share, wall);
+	for (i = 0; i < n; i++)
+		used += share[i];
+	ksft_test_result(off <= limit,
+			 "%d equal hogs on %d CPUs have equal shares within %u permille (%u)\n",
+			 n, cpus, limit, off);
+	ksft_test_result(used * 100 >= wall * cpus * 98,
+			 "no CPU idles while a hog waits (%llu%% used)\n",
+			 (unsigned long long)(used * 100 / (wall * cpus)));
+}
+
+static void nice_shares(int cpus)
+{
+	static const int pattern[] = { 0, 5, 0, -5, 10 };
+	int nice[MAX], n = 5 * cpus, i, step;
+	uint64_t share[MAX], wall;
+	double weight[MAX];
+	unsigned int off;
+
+	if (!under_vrq()) {
+		ksft_test_result_skip("shares follow nice at 1.1 a step: VRQ's promise\n");
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		nice[i] = pattern[i % 5];
+		weight[i] = 1;
+		for (step = nice[i]; step > 0; step--)
+			weight[i] /= 1.1;
+		for (step = nice[i]; step < 0; step++)
+			weight[i] *= 1.1;
+	}
+	wall = measure(n, nice, SEC, 3 * SEC, share);
+	off = deviation(n, weight, cpus, share, wall);
+	ksft_test_result(off <= 60,
+			 "shares of %d hogs follow nice at 1.1 a step within 60 permille (%u)\n",
+			 n, off);
+}
+
+static void bounded_wait(int cpus)
+{
+	int n = 4 * cpus, i;
+	struct gap *gaps = shared(n * sizeof(*gaps));
+	uint64_t longest = 0, bound;
+	pid_t pids[MAX];
+
+	/* Three tasks ahead for each CPU, and as much again for what else runs */
+	bound = under_vrq() ? 2 * 4 * RR_NS : SEC;
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(watch_gaps, &gaps[i]);
+	sleep_ns(300 * MSEC);
+	for (i = 0; i < n; i++)
+		gaps[i].longest = 0;
+	sleep_ns(SEC);
+	for (i = 0; i < n; i++) {
+		finish(pids[i]);
+		if (gaps[i].longest > longest)
+			longest = gaps[i].longest;
+	}
+	ksft_test_result(longest <= bound,
+			 "none of %d hogs waits longer than %llu ms (%llu ms)\n",
+			 n, (unsigned long long)(bound / MSEC),
+			 (unsigned long long)(longest / MSEC));
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	ksft_set_plan(4);
+	be_supervisor();
+	equal_shares(cpus);
+	nice_shares(cpus);
+	bounded_wait(cpus);
+	ksft_finished();
+}

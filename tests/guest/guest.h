@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the guest tests share: child processes that do a simple thing for a
+ * while, and clocks.
+ */
+#ifndef _GUEST_H
+#define _GUEST_H
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+
+#define MSEC	1000000ULL
+#define SEC	1000000000ULL
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+static inline uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* CPU time of another process, ns */
+static inline uint64_t cpu_time_of(pid_t pid)
+{
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock))
+		return 0;
+	return clock_ns(clock);
+}
+
+static inline void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = { ns / SEC, ns % SEC };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+static inline int online_cpus(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static inline bool under_vrq(void)
+{
+	char name[8] = "";
+	int fd = open("/sys/kernel/sched/active", O_RDONLY);
+
+	if (fd >= 0) {
+		if (read(fd, name, sizeof(name) - 1) < 0)
+			name[0] = 0;
+		close(fd);
+	}
+	return !strncmp(name, "vrq", 3);
+}
+
+/* Memory that parent and children see, zeroed */
+static inline void *shared(size_t size)
+{
+	void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (area == MAP_FAILED)
+		ksft_exit_fail_msg("mmap: %s\n", strerror(errno));
+	return area;
+}
+
+/* Run @work(@arg) in a child until it returns or is killed */
+static inline pid_t spawn(void (*work)(void *), void *arg)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		ksft_exit_fail_msg("fork: %s\n", strerror(errno));
+	if (!pid) {
+		work(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+static inline void finish(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Use the CPU for ever; @counter, if given, shows that it runs */
+static inline void hog(void *counter)
+{
+	volatile uint64_t idle, *count = counter ? counter : &idle;
+
+	for (;;)
+		++*count;
+}
+
+static inline void pin(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		ksft_exit_fail_msg("sched_setaffinity to %d: %s\n", cpu,
+				   strerror(errno));
+}
+
+static inline void set_policy(pid_t pid, int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	if (sched_setscheduler(pid, policy, &param))
+		ksft_exit_fail_msg("sched_setscheduler to %d: %s\n", policy,
+				   strerror(errno));
+}
+
+/* The test itself goes first, so that what it starts cannot keep it waiting */
+static inline void be_supervisor(void)
+{
+	set_policy(0, SCHED_FIFO, 50);
+}
+
+/* For children of a supervisor */
+static inline void be_normal(void)
+{
+	set_policy(0, SCHED_OTHER, 0);
+}
+
+#endif /* _GUEST_H */

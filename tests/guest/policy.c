@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Policy and nice level change while tasks run, wait and sleep; nobody is lost,
+ * nobody starves: a SCHED_IDLE task among hogs, and one that holds a lock,
+ * included.
+ */
+#include <linux/futex.h>
+#include "guest.h"
+
+struct counter {
+	volatile uint64_t count;
+	char pad[56];
+};
+
+static void sleeper(void *arg)
+{
+	struct counter *me = arg;
+
+	for (;;) {
+		me->count++;
+		sleep_ns(300000);
+	}
+}
+
+static void runner(void *arg)
+{
+	be_normal();
+	hog(arg);
+}
+
+static void normal_sleeper(void *arg)
+{
+	be_normal();
+	sleeper(arg);
+}
+
+/* setscheduler and nice at random on tasks that run, wait or sleep */
+static void storm(int cpus)
+{
+	static const int policies[] = {
+		SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR,
+	};
+	int n = 3 * cpus + 2, i, round, policy, stuck = 0;
+	struct counter *counters = shared(n * sizeof(*counters));
+	pid_t pids[64];
+	uint64_t count;
+
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(i & 1 ? normal_sleeper : runner, &counters[i]);
+	srand(2);
+	for (round = 0; round < 400; round++) {
+		i = rand() % n;
+		policy = policies[rand() % 4];
+		/* real-time only for sleepers, and briefly */
+		if (policy == SCHED_RR && !(i & 1))
+			policy = SCHED_OTHER;
+		set_policy(pids[i], policy, policy == SCHED_RR);
+		setpriority(PRIO_PROCESS, pids[i], rand() % 40 - 20);
+		sleep_ns(MSEC);
+	}
+	for (i = 0; i < n; i++) {
+		set_policy(pids[i], SCHED_OTHER, 0);
+		setpriority(PRIO_PROCESS, pids[i], 0);
+	}
+	for (i = 0; i < n; i++) {
+		count = counters[i].count;
+		for (round = 0; round < 2000 && counters[i].count == count; round++)
+			sleep_ns(MSEC);
+		stuck += counters[i].count == count;
+		finish(pids[i]);
+	}
+	ksft_test_result(!stuck, "400 changes of policy and nice: no task is stuck (%d are)\n",
+			 stuck);
+}
+
+static void idle_runner(void *arg)
+{
+	set_policy(0, SCHED_IDLE, 0);
+	hog(arg);
+}
+
+/* SCHED_IDLE gets little beside hogs, but not nothing */
+static void idle_among_hogs(int cpus)
+{
+	struct counter *counters = shared((cpus + 1) * sizeof(*counters));
+	uint64_t before, start, used, wall;
+	pid_t pids[64], idle;
+	int i;
+
+	for (i = 0; i < cpus; i++)
+		pids[i] = spawn(runner, &counters[i]);
+	idle = spawn(idle_runner, &counters[cpus]);
+	sleep_ns(200 * MSEC);
+	before = cpu_time_of(idle);
+	start = now_ns();
+	sleep_ns(3 * SEC);
+	used = cpu_time_of(idle) - before;
+	wall = now_ns() - start;
+	for (i = 0; i < cpus; i++)
+		finish(pids[i]);
+	finish(idle);
+	ksft_test_result(used > 0, "SCHED_IDLE among hogs runs (%llu us in 3 s)\n",
+			 (unsigned long long)used / 1000);
+	ksft_test_result(used * 100 <= wall * 5, "for no more than 5%% of a CPU\n");
+}
+
+/*
+ * A pipe's mutex: an idle task that holds it half-way through a long write
+ * keeps the readers' and writers' out until it gets the CPU. Whoever starves it
+ * for good starves them too.
+ */
+static int pipe_ends[2];
+
+static void idle_writer(void *arg)
+{
+	static char block[65536];
+	struct counter *me = arg;
+
+	set_policy(0, SCHED_IDLE, 0);
+	for (;;) {
+		if (write(pipe_ends[1], block, sizeof(block)) < 0)
+			_exit(1);
+		me->count++;
+	}
+}
+
+static void normal_reader(void *arg)
+{
+	static char block[65536];
+	struct counter *me = arg;
+
+	be_normal();
+	for (;;) {
+		if (read(pipe_ends[0], block, sizeof(block)) < 0)
+			_exit(1);
+		me->count++;
+	}
+}
+
+static void idle_holds_a_lock(int cpus)
+{
+	struct counter *counters = shared((cpus + 2) * sizeof(*counters));
+	pid_t pids[64], writer, reader;
+	uint64_t count;
+	int i;
+
+	if (pipe(pipe_ends))
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	for (i = 0; i < cpus; i++)
+		pids[i] = spawn(runner, &counters[i]);
+	writer = spawn(idle_writer, &counters[cpus]);
+	reader = spawn(normal_reader, &counters[cpus + 1]);
+	sleep_ns(500 * MSEC);
+	count = counters[cpus + 1].count;
+	sleep_ns(5 * SEC);
+	count = counters[cpus + 1].count - count;
+	for (i = 0; i < cpus; i++)
+		finish(pids[i]);
+	finish(writer);
+	finish(reader);
+	ksft_test_result(count > 0, "a reader behind a SCHED_IDLE writer gets on (%llu blocks in 5 s)\n",
+			 (unsigned long long)count);
+}
+
+/*
+ * Priority inheritance: a real-time task waits for a PI futex whose owner is
+ * a nice 19 task beside a hog. The owner is boosted and gives it up soon.
+ */
+struct pi {
+	volatile uint32_t futex;
+	volatile uint32_t owned;
+};
+
+static void pi_owner(void *arg)
+{
+	struct pi *pi = arg;
+	uint64_t end;
+
+	be_normal();
+	setpriority(PRIO_PROCESS, 0, 19);
+	pin(0, 0);
+	pi->futex = syscall(SYS_gettid);
+	pi->owned = 1;
+	/* 20 ms of work: at its share beside the hogs that would take a second */
+	for (end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 20 * MSEC;
+	     clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end;)
+		;
+	if (!__sync_bool_compare_and_swap(&pi->futex, syscall(SYS_gettid), 0))
+		syscall(SYS_futex, &pi->futex, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0);
+	pause();
+}
+
+static void pinned_runner(void *arg)
+{
+	be_normal();
+	pin(0, 0);
+	hog(arg);
+}
+
+static void inheritance(void)
+{
+	struct pi *pi = shared(sizeof(*pi));
+	pid_t hogs[4], owner;
+	uint64_t ns;
+	long ret;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		hogs[i] = spawn(pinned_runner, NULL);
+	owner = spawn(pi_owner, pi);
+	for (i = 0; i < 20000 && !pi->owned; i++)
+		sleep_ns(MSEC);
+	ns = now_ns();
+	ret = syscall(SYS_futex, &pi->futex, FUTEX_LOCK_PI, 0, NULL, NULL, 0);
+	ns = now_ns() - ns;
+	for (i = 0; i < 4; i++)
+		finish(hogs[i]);
+	finish(owner);
+	ksft_test_result(!ret && ns < 60 * MSEC,
+			 "the owner of a PI futex is boosted (%llu ms for 20 ms of work)\n",
+			 (unsigned long long)(ns / MSEC));
+}
+
+static void slice_is_told(void)
+{
+	struct timespec ts = {};
+	int ret;
+
+	be_normal();
+	ret = sched_rr_get_interval(0, &ts);
+	if (!under_vrq()) {
+		ksft_test_result_skip("sched_rr_get_interval() tells 6 ms: VRQ's slice\n");
+		return;
+	}
+	/* in whole ticks */
+	ksft_test_result(!ret && !ts.tv_sec && ts.tv_nsec >= 4 * MSEC &&
+			 ts.tv_nsec <= 10 * MSEC,
+			 "sched_rr_get_interval() tells 6 ms (%ld ns)\n",
+			 ts.tv_nsec);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	ksft_set_plan(6);
+	be_supervisor();
+	storm(cpus);
+	idle_among_hogs(cpus);
+	idle_holds_a_lock(cpus);
+	inheritance();
+	slice_is_told();
+	ksft_finished();
+}
