@@ -56,9 +56,7 @@ def our_lines(sources, codename):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    release = dict(
-        line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
-    )
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
     codename = release.get("VERSION_CODENAME", "").strip('"')
     lines = our_lines(list(machine_sources()), codename)
     if not lines:

@@ -9,6 +9,7 @@ distribution's source packages, kernel.org, the package linux-source-6.12.
 Usage: tree.py  (prints the path of the tree as its last line)
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -77,10 +78,8 @@ def from_debian():
     apt_update(options)
     offers = []
     for package in ("linux-6.12", "linux"):
-        try:
+        with contextlib.suppress(Failure):  # a release without such a package
             offers += [(version, package) for version in debian_versions(options, package)]
-        except Failure:
-            pass  # this suite has no such package
     # one tarball serves every Debian revision of a version
     offers.sort(key=lambda offer: version_key(offer[0].split("-")[0]), reverse=True)
     for version, package in offers:
@@ -94,8 +93,8 @@ def from_debian():
             # apt checks the size and SHA-256 that the signed list gives
             run("apt-get", *options, "-q", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=part)
             (tarball,) = part.glob("*.orig.tar.xz")
-        except (Failure, ValueError) as error:
-            say(f"tree: {version} is listed but not delivered ({str(error)[:70]}), trying an older one")
+        except (Failure, ValueError):
+            say(f"tree: {version} is listed but not delivered, trying an older one")
             continue
         finally:
             if not list(part.glob("*.orig.tar.xz")):
@@ -110,9 +109,7 @@ def from_kernel_org():
     """The newest tarball on kernel.org."""
     try:
         with urllib.request.urlopen(f"{KERNEL_ORG}/sha256sums.asc", timeout=30) as answer:
-            sums = dict(
-                reversed(line.split()) for line in answer.read().decode().splitlines() if "linux-6.12." in line
-            )
+            sums = dict(reversed(line.split()) for line in answer.read().decode().splitlines() if "linux-6.12." in line)
     except OSError as error:
         raise Failure(f"kernel.org: {error}") from None
     name = max((name for name in sums if name.endswith(".tar.xz")), key=version_key)
@@ -220,6 +217,21 @@ def touched_files(tree):
     return files
 
 
+def why_not_applied(output):
+    """One line from what quilt push says: the patch, the file, the cause."""
+    patch = file = "?"
+    for line in output.splitlines():
+        if match := re.match(r"Applying patch (\S+)", line):
+            patch = Path(match[1]).name
+        elif match := re.match(r"patching file (\S+)", line):
+            file = match[1]
+        elif match := re.match(r"can't find file to patch|No file to patch", line):
+            return f"{patch} does not apply: a file that it changes is missing"
+        elif re.match(r"Hunk .* FAILED|patch: \*\*\*\*|File .* already exists|.*[Nn]o space", line):
+            return f"{patch} does not apply to {file}: {line}"
+    return f"{patch} does not apply: {output.strip().splitlines()[-1]}"
+
+
 def push(tree):
     """Apply the series without fuzz, or leave the tree as it came."""
     before = touched_files(tree)
@@ -230,15 +242,8 @@ def push(tree):
         shutil.rmtree(tree / ".pc", ignore_errors=True)
     pushed = quilt(tree, "push", "-a", "--fuzz=0")
     if pushed.returncode:
-        output = pushed.stdout + pushed.stderr
-        patch = re.findall(r"^Applying patch (\S+)", output, re.M)
-        file = re.findall(r"^(?:patching file|can't find file to patch at|No file to patch).*?(\S*)$", output, re.M)
-        failed = re.findall(r"^(?:Hunk .* FAILED.*|patch: \*\*\*\*.*)$", output, re.M)
         quilt(tree, "pop", "-a", "-f", "-q")
-        raise Failure(
-            f"{Path(patch[-1]).name if patch else 'series'} does not apply to {file[-1] if file else tree}: "
-            f"{failed[0] if failed else output.strip().splitlines()[-1]}"
-        )
+        raise Failure(why_not_applied(pushed.stdout + pushed.stderr))
     # What is as it was keeps its time, so that make does not build it again
     for name, (checksum, time) in before.items():
         path = tree / name

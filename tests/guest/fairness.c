@@ -87,7 +87,7 @@ static void equal_shares(int cpus)
 {
 	int nice[MAX] = {}, n = cpus + 1, i;
 	uint64_t share[MAX], wall, used = 0;
-	double weight[MAX];
+	double weight[MAX] = {};
 	unsigned int off, limit = under_vrq() ? 20 : cpus == 1 ? 20 : 600;
 
 	for (i = 0; i < n; i++)

@@ -6,7 +6,6 @@
 #ifndef _GUEST_H
 #define _GUEST_H
 
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

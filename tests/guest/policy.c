@@ -233,8 +233,8 @@ static void slice_is_told(void)
 		return;
 	}
 	/* in whole ticks */
-	ksft_test_result(!ret && !ts.tv_sec && ts.tv_nsec >= 4 * MSEC &&
-			 ts.tv_nsec <= 10 * MSEC,
+	ksft_test_result(!ret && !ts.tv_sec && ts.tv_nsec >= 4000000 &&
+			 ts.tv_nsec <= 10000000,
 			 "sched_rr_get_interval() tells 6 ms (%ld ns)\n",
 			 ts.tv_nsec);
 }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# VRQ: from a clean clone to a booted kernel. "make help" lists the targets.
+
+BUILD ?= $(CURDIR)/build
+PYTHON := python3
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS
+
+help:
+	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
+
+## make setup     install what is missing (Debian; root or sudo)
+setup:
+	@scripts/setup.sh
+
+## make tree      fetch a 6.12 source, push the series (KSRC=directory or tarball)
+tree: setup
+	@$(PYTHON) scripts/tree.py
+
+## make kernel    build the guest kernel (CONFIG=debug, JOBS=)
+kernel: tree
+	@$(PYTHON) scripts/kernel.py
+
+## make run       boot it; the same load under vrq and under fair, in a table
+run: kernel
+	@$(PYTHON) scripts/demo.py
+
+## make shell     an interactive shell in the guest (SCHED=vrq|fair MODE=parallel|virtual CPUS=)
+shell: kernel
+	@$(PYTHON) scripts/guest.py
+
+## make test      all tests (PLANS="name ..." for some of them)
+test: kernel
+	@$(PYTHON) scripts/run_tests.py
+
+## make check     series in sync, checkpatch, W=1, sparse, linters
+check: tree
+	@scripts/check.sh
+
+## make soak      stress-ng, hackbench and a compile together, for 40 minutes
+soak: kernel
+	@$(PYTHON) scripts/soak.py
+
+## make cost      what our series costs under sched=fair, in virtual time
+cost: kernel
+	@$(PYTHON) scripts/cost.py
+
+## make series    write the patches that add our own files
+series:
+	@$(PYTHON) scripts/series.py
+
+## make patch     write build/vrq.patch, all patches in one
+patch: tree
+	@$(PYTHON) scripts/series.py --patch $(BUILD)/vrq.patch
+
+## make stats     lines added to the kernel's files, size of our own
+stats:
+	@$(PYTHON) scripts/series.py --stats
+
+## make check-versions  does the series apply to every 6.12.y that the archives deliver?
+check-versions: setup
+	@$(PYTHON) scripts/check_versions.py
+
+## make clean     delete the builds, keep what was downloaded
+clean:
+	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
+
+.PHONY: help setup tree kernel run shell test check soak cost series patch stats check-versions clean

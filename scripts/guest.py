@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boot the guest kernel under virtme-ng and run a command in it.
+
+The guest sees the host's root file system under an overlay, so that it finds
+the host's programs and cannot harm it; build/run is shared for writing.
+
+Usage: guest.py [options] [--] COMMAND ...   run a command, show its output
+       guest.py [options]                    an interactive shell
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import BUILD, Failure, main_wrapper
+from kernel import image_path
+
+VNG = BUILD / "venv/bin/vng"
+RUN = BUILD / "run"
+
+# See design, section 9: virtual time is reproducible and shows path lengths,
+# parallel mode shows contention.
+MODES = {
+    "virtual": ("-accel tcg,thread=single -icount shift=1,sleep=off", "tsc=reliable"),
+    "parallel": ("-accel tcg,thread=multi", ""),
+}
+
+# What a kernel log must not contain
+TROUBLE = re.compile(
+    r"WARNING: |BUG: |Oops|Kernel panic|INFO: task .* blocked|rcu: INFO|self-detected stall"
+    r"|soft lockup|hard LOCKUP|workqueue lockup|possible .*deadlock|suspicious RCU|sched: RT throttling"
+)
+
+
+class Result:
+    """What a command in the guest did."""
+
+    def __init__(self, status, output, log, seconds, timed_out):
+        self.status = status  # exit status, None if the guest did not get that far
+        self.output = output
+        self.log = log  # path of the console's log
+        self.seconds = seconds
+        self.timed_out = timed_out
+
+    def trouble(self):
+        """Lines of the kernel's log that tell of a fault."""
+        text = self.log.read_text(errors="replace")
+        return [line for line in text.splitlines() if TROUBLE.search(line)]
+
+
+def vng(image, mode, cpus, append, smp="", memory="2G"):
+    """The command line that boots an image."""
+    accel, extra = MODES[mode]
+    options = [
+        VNG,
+        *("--run", image),
+        *("--disable-kvm", "--force-9p", "--disable-microvm", "--verbose"),
+        *("--cpus", str(cpus)),
+        *("--memory", memory),
+        *("--append", f"{append} {extra} panic=-1 oops=panic".strip()),
+        f"--qemu-opts={accel} -cpu max {f'-smp {smp}' if smp else ''}",
+        f"--rwdir={RUN}",
+    ]
+    return [str(option) for option in options]
+
+
+def environment():
+    return {**os.environ, "PATH": f"{VNG.parent}:{os.environ['PATH']}"}
+
+
+def check(image):
+    """Everything there that a guest needs?"""
+    if not Path(image).exists():
+        raise Failure(f"{image}: no kernel image; run: make kernel")
+    if not VNG.exists() or not shutil.which("qemu-system-x86_64"):
+        raise Failure("virtme-ng or QEMU is missing; run: make setup")
+
+
+def run_in_guest(command, *, mode="parallel", cpus=4, append="", smp="", timeout=300, image=None, name="guest"):
+    """Boot, run a shell command, and return its Result."""
+    image = image or image_path()
+    check(image)
+    RUN.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=RUN))
+    log, output, status = directory / "log", directory / "output", directory / "status"
+    (directory / "command").write_text(f"{command}\n")
+    inner = f"sh {directory}/command > {output} 2>&1; echo $? > {status}; sync"
+    start = time.monotonic()
+    with open(log, "w") as file:
+        process = subprocess.Popen(
+            [*vng(image, mode, cpus, append, smp), "--exec", inner],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+            start_new_session=True,
+        )
+        timed_out = False
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    code = status.read_text().strip() if status.exists() else ""
+    return Result(
+        int(code) if code else None,
+        output.read_text(errors="replace") if output.exists() else "",
+        log,
+        time.monotonic() - start,
+        timed_out,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sched", choices=["vrq", "fair"], default=os.environ.get("SCHED", "vrq"))
+    parser.add_argument("--mode", choices=MODES, default=os.environ.get("MODE", "parallel"))
+    parser.add_argument("--cpus", type=int, default=int(os.environ.get("CPUS", "4")))
+    parser.add_argument("--smp", default="", help="topology, as QEMU's -smp")
+    parser.add_argument("--append", default="", help="more for the kernel's command line")
+    parser.add_argument("--timeout", type=int, default=600)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    append = f"sched={options.sched} {options.append}"
+    if not command:
+        check(image_path())
+        RUN.mkdir(parents=True, exist_ok=True)
+        words = vng(image_path(), options.mode, options.cpus, append, options.smp)
+        return subprocess.run(words, env=environment()).returncode
+    text = command[0] if len(command) == 1 else shlex.join(command)
+    result = run_in_guest(
+        text,
+        mode=options.mode,
+        cpus=options.cpus,
+        append=append,
+        smp=options.smp,
+        timeout=options.timeout,
+    )
+    sys.stdout.write(result.output)
+    for line in result.trouble():
+        print(line, file=sys.stderr)
+    if result.status is None:
+        what = "timed out" if result.timed_out else "ended early"
+        raise Failure(f"the guest {what}, see {result.log}")
+    return result.status or bool(result.trouble())
+
+
+if __name__ == "__main__":
+    main_wrapper(main)

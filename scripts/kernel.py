@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Build the guest kernel of build/tree in build/kernel, with ccache.
+
+CONFIG=name adds configs/name.config (several, with commas) and builds in
+build/kernel-name. JOBS= says how many compilers run at once.
+
+Usage: kernel.py           build; the last line printed is the path of the image
+       kernel.py --config  only make the configuration
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
+
+BASE = ["guest", "sched"]
+# Fragments that are a configuration of their own, not additions to BASE
+ALONE = {"up32"}
+
+
+def extra_fragments():
+    return [name for name in os.environ.get("CONFIG", "").split(",") if name]
+
+
+def object_directory():
+    return BUILD / "-".join(["kernel", *extra_fragments()])
+
+
+def image_path():
+    return object_directory() / "arch/x86/boot/bzImage"
+
+
+def jobs():
+    return os.environ.get("JOBS") or str(os.cpu_count())
+
+
+def make(objects, *targets):
+    """The command line of a kernel build."""
+    return ["make", "-C", TREE, f"O={objects}", "CC=ccache gcc", f"-j{jobs()}", *targets]
+
+
+def environment():
+    return {
+        **os.environ,
+        "CCACHE_DIR": str(BUILD / "ccache"),
+        "CCACHE_BASEDIR": str(BUILD),
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_MAXSIZE": "5G",
+        # a constant, so that an unchanged file is found in the cache
+        "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+        "KBUILD_BUILD_USER": "vrq",
+        "KBUILD_BUILD_HOST": "vrq",
+        "KCONFIG_NOTIMESTAMP": "1",
+    }
+
+
+def wanted(fragment):
+    """The options that a fragment asks for."""
+    for line in fragment.read_text().splitlines():
+        if match := re.match(r"(CONFIG_\w+)=(.*)$", line):
+            yield match[1], line
+        elif match := re.match(r"# (CONFIG_\w+) is not set$", line):
+            yield match[1], ""
+
+
+def configure(objects):
+    """tinyconfig and the fragments; an option that Kconfig drops is an error."""
+    fragments = []
+    extra = extra_fragments()
+    for name in extra if ALONE & set(extra) else BASE + extra:
+        fragment = TOP / "configs" / f"{name}.config"
+        if not fragment.exists():
+            raise Failure(f"{fragment}: no such configuration")
+        fragments.append(fragment)
+    options = {name: line for fragment in fragments for name, line in wanted(fragment)}
+    text = "".join(fragment.read_text() for fragment in fragments)
+    stamp = objects / ".vrq-config"
+    kconfig = str((TREE / "Makefile").resolve())
+    if stamp.exists() and stamp.read_text() == kconfig + text and (objects / ".config").exists():
+        return
+    say(f"kernel: configuring {objects.name} from {', '.join(f.name for f in fragments)}")
+    objects.mkdir(parents=True, exist_ok=True)
+    quiet = {"env": environment()}
+    run(*make(objects, "tinyconfig"), **quiet)
+    merge = TREE / "scripts/kconfig/merge_config.sh"
+    run(merge, "-m", "-O", objects, objects / ".config", *fragments, cwd=TREE, **quiet)
+    run(*make(objects, "olddefconfig"), **quiet)
+    have = dict(wanted(objects / ".config"))
+    for name, line in options.items():
+        if have.get(name, "") != line:
+            raise Failure(f"{name}: asked for '{line or 'not set'}', Kconfig gives '{have.get(name) or 'not set'}'")
+    stamp.write_text(kconfig + text)
+
+
+def build(objects, *targets):
+    """Build with a line of progress every few seconds."""
+    log = objects / "build.log"
+    start = shown = time.monotonic()
+    compiled = 0
+    with open(log, "w") as file:
+        process = subprocess.Popen(
+            [str(word) for word in make(objects, *targets)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment(),
+        )
+        for line in process.stdout:
+            file.write(line)
+            compiled += line.startswith("  CC")
+            if time.monotonic() - shown > 10:
+                shown = time.monotonic()
+                say(f"kernel: {compiled} files compiled, {shown - start:.0f} s")
+    if process.wait():
+        errors = re.findall(r"^.*(?:error:|Error \d|undefined reference|No space).*$", log.read_text(), re.M)
+        raise Failure(f"the build failed, see {log}: {errors[0] if errors else 'no error line'}")
+    say(f"kernel: built in {time.monotonic() - start:.0f} s, {compiled} files compiled")
+
+
+def main():
+    if not TREE.exists():
+        raise Failure("no source yet; run: make tree")
+    objects = object_directory()
+    configure(objects)
+    if sys.argv[1:] == ["--config"]:
+        return
+    build(objects, "bzImage")
+    say(str(image_path()))
+
+
+if __name__ == "__main__":
+    main_wrapper(main)

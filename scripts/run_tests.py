@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run the guest tests, and mainline's selftests, and count.
+
+Usage: run_tests.py [--list] [NAME ...]   names of plans, see --list; default all
+The last line is "N passed, N failed, N skipped".
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import guest
+import selftests
+from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
+from kernel import image_path
+
+TESTS = BUILD / "tests/guest"
+# One test program may take this long, in the guest's time
+TEST_SECONDS = 240
+
+
+@dataclass
+class Plan:
+    """Programs to run in one guest."""
+
+    mode: str
+    cpus: int
+    sched: str
+    programs: list
+    smp: str = ""
+    append: str = ""
+
+    @property
+    def name(self):
+        return f"{self.sched}-{self.mode}-{self.smp or self.cpus}"
+
+
+# Races show in parallel mode, shares and times can be relied upon in virtual
+RACES = ["affinity", "policy", "hotplug", "forks", "accounting"]
+TIMES = ["fairness", "yield", "policy", "forks", "accounting"]
+
+PLANS = [
+    *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 4, 8)),
+    *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (1, 2, 4, 8)),
+    # the control: what fair promises too, the tests must find in it
+    Plan("parallel", 4, "fair", RACES),
+    Plan("virtual", 4, "fair", TIMES),
+]
+
+
+@dataclass
+class Count:
+    """What has been found so far."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: list = field(default_factory=list)
+
+    def ok(self, good, what):
+        if good:
+            self.passed += 1
+        else:
+            self.failed += 1
+            self.failures.append(what)
+            say(f"  FAILED {what}")
+
+
+def tap_lines(text):
+    """The results in a TAP text: (status, description)."""
+    for line in text.splitlines():
+        if match := re.match(r"\s*(ok|not ok) \d+ ?-? ?(.*)$", line):
+            skipped = re.search(r"# SKIP", match[2])
+            yield "skip" if skipped else match[1], match[2]
+
+
+def guest_script(programs):
+    """A shell script that runs the programs one after the other."""
+    lines = ["cd /tmp"]
+    for program in programs:
+        lines += [
+            f"echo '# program {program}'",
+            f"timeout -s KILL {TEST_SECONDS} {TESTS}/{program} 2>&1",
+            'echo "# status $?"',
+        ]
+    return "\n".join(lines)
+
+
+def count_programs(plan, output, count):
+    """Count the TAP of each program; one that did not come to its end fails."""
+    parts = re.split(r"^# program (\S+)\n", output, flags=re.M)[1:]
+    seen = dict(zip(parts[::2], parts[1::2], strict=True))
+    for program in plan.programs:
+        text = seen.get(program, "")
+        planned = re.search(r"^1\.\.(\d+)", text, re.M)
+        results = list(tap_lines(text))
+        for status, what in results:
+            if status == "skip":
+                count.skipped += 1
+            else:
+                count.ok(status == "ok", f"{plan.name} {program}: {what}")
+        if not planned or len(results) < int(planned[1]):
+            ended = re.search(r"^# status (\d+)", text, re.M)
+            why = f"status {ended[1]}" if ended else "the guest stopped"
+            count.ok(False, f"{plan.name} {program}: came to no end ({why}): {' | '.join(text.splitlines()[-3:])}")
+
+
+def boot_checks(plan, result, count):
+    """The log is clean and the scheduler is the one asked for."""
+    log = result.log.read_text(errors="replace")
+    count.ok(
+        f"are scheduled by {plan.sched}" in log,
+        f"{plan.name}: the log names the scheduler",
+    )
+    trouble = result.trouble()
+    count.ok(not trouble, f"{plan.name}: the log is clean: {trouble[:1]}, see {result.log}")
+    if result.timed_out or result.status is None:
+        tail = " | ".join(log.splitlines()[-5:])
+        count.ok(False, f"{plan.name}: the guest hung or died, see {result.log}: {tail}")
+
+
+def run_plan(plan, count):
+    before = count.passed, count.failed, count.skipped
+    result = guest.run_in_guest(
+        guest_script(plan.programs),
+        mode=plan.mode,
+        cpus=plan.cpus,
+        smp=plan.smp,
+        append=f"sched={plan.sched} {plan.append}",
+        timeout=1200,
+        name=plan.name,
+    )
+    boot_checks(plan, result, count)
+    count_programs(plan, result.output, count)
+    after = [now - then for now, then in zip((count.passed, count.failed, count.skipped), before, strict=True)]
+    say(f"{plan.name}: {after[0]} passed, {after[1]} failed, {after[2]} skipped, {result.seconds:.0f} s")
+    return result
+
+
+def boot_parameter(count):
+    """sched= with a bad value warns once and takes the default; KUnit ran."""
+    for value, expected in (("sched=cfs", "fair"), ("", "fair"), ("sched=fair sched=vrq", "vrq")):
+        result = guest.run_in_guest("cat /sys/kernel/sched/active", cpus=1, append=value, timeout=120, name="boot")
+        log = result.log.read_text(errors="replace")
+        count.ok(result.output.strip() == expected, f"boot with '{value}': {expected} is active")
+        warnings = len(re.findall(r"sched: sched=cfs is neither vrq nor fair", log))
+        count.ok(warnings == (1 if "cfs" in value else 0), f"boot with '{value}': {warnings} warnings")
+    for status, what in tap_lines("\n".join(re.findall(r"\] (    (?:not )?ok \d+ .*)$", log, re.M))):
+        count.ok(status == "ok", f"KUnit: {what}")
+    count.ok("# vrq_deadline: pass:" in log, "KUnit: vrq_deadline ran")
+    say("boot parameter and KUnit: done")
+
+
+def build_tests():
+    run("make", "-s", "-C", TOP / "tests/guest", f"OUT={TESTS}", f"TREE={TREE}")
+
+
+def scripts_tests(count):
+    """pytest on the host's scripts."""
+    done = subprocess.run(
+        [BUILD / "venv/bin/pytest", "-q", "-p", "no:cacheprovider", TOP / "tests/scripts"],
+        capture_output=True,
+        text=True,
+    )
+    passed = re.search(r"(\d+) passed", done.stdout)
+    failed = re.search(r"(\d+) (?:failed|error)", done.stdout)
+    count.passed += int(passed[1]) if passed else 0
+    if failed or not passed:
+        count.failed += int(failed[1]) if failed else 1
+        count.failures.append(f"scripts: {done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr}")
+    say(f"scripts: {passed[0] if passed else 'none passed'}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="the names of all plans")
+    parser.add_argument("names", nargs="*", default=os.environ.get("PLANS", "").split())
+    options = parser.parse_args()
+    steps = {
+        "scripts": scripts_tests,
+        "boot": boot_parameter,
+        **{plan.name: lambda count, plan=plan: run_plan(plan, count) for plan in PLANS},
+        "selftests": selftests.compare,
+    }
+    if options.list:
+        print("\n".join(steps))
+        return 0
+    unknown = set(options.names) - set(steps)
+    if unknown:
+        raise Failure(f"no plan named {unknown.pop()}; run_tests.py --list names them")
+    guest.check(image_path())
+    build_tests()
+    count = Count()
+    names = options.names or list(steps)
+    for number, name in enumerate(names, 1):
+        say(f"[{number}/{len(names)}] {name}")
+        steps[name](count)
+    for what in count.failures:
+        print(f"FAILED {what}")
+    print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
+    return bool(count.failed)
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)
+    main_wrapper(main)

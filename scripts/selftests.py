@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Mainline's own selftests under sched=vrq, with sched=fair as the reference.
+
+VRQ may fail none that fair passes, except those that
+tests/selftests-exceptions.toml names with a reason.
+"""
+
+import re
+import tomllib
+
+import guest
+from common import BUILD, TOP, TREE, run, say
+from kernel import environment, make, object_directory
+
+WHERE = BUILD / "tests/selftests"
+SOURCE = TREE / "tools/testing/selftests"
+EXCEPTIONS = TOP / "tests/selftests-exceptions.toml"
+DIRECTORIES = ["cgroup", "futex/functional", "membarrier", "rseq", "sched"]
+# Two threads a core, so that core scheduling has something to schedule
+TOPOLOGY = "4,sockets=1,cores=2,threads=2"
+
+PROGRAMS = [
+    "cgroup/test_core",
+    "cgroup/test_cpu",
+    "cgroup/test_cpuset",
+    "futex/functional/futex_requeue",
+    "futex/functional/futex_requeue_pi",
+    "futex/functional/futex_requeue_pi -b -l -t 500000",
+    "futex/functional/futex_requeue_pi_mismatched_ops",
+    "futex/functional/futex_requeue_pi_signal_restart",
+    "futex/functional/futex_wait",
+    "futex/functional/futex_wait_private_mapped_file",
+    "futex/functional/futex_wait_timeout",
+    "futex/functional/futex_wait_uninitialized_heap",
+    "futex/functional/futex_wait_wouldblock",
+    "futex/functional/futex_waitv",
+    "membarrier/membarrier_test_multi_thread",
+    "membarrier/membarrier_test_single_thread",
+    "rseq/basic_test",
+    "rseq/basic_percpu_ops_test",
+    "rseq/basic_percpu_ops_mm_cid_test",
+    "rseq/param_test -T s -r 1000 -t 8",
+    "rseq/param_test -T m -r 200 -t 8",
+    "sched/cs_prctl_test",
+]
+# From the source tree, as shell scripts are not built
+SCRIPTS = ["cpu-hotplug/cpu-on-off-test.sh"]
+
+
+def build():
+    """Build the programs against the headers of our kernel."""
+    objects = object_directory()
+    run(*make(objects, "headers"), env=environment())
+    for directory in DIRECTORIES:
+        (WHERE / directory).mkdir(parents=True, exist_ok=True)
+        run(
+            "make",
+            "-s",
+            "-C",
+            (SOURCE / directory).resolve(),
+            f"OUTPUT={WHERE / directory}",
+            f"KHDR_INCLUDES=-isystem {objects}/usr/include",
+            f"top_srcdir={TREE.resolve()}",
+        )
+
+
+def script():
+    """A shell script that runs them all, and tells where each begins."""
+    lines = [
+        "export LD_LIBRARY_PATH=" + str(WHERE / "rseq"),
+        "mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup",
+        'for c in cpu cpuset memory; do echo "+$c" > /sys/fs/cgroup/cgroup.subtree_control; done',
+    ]
+    commands = [(program, WHERE / program.split()[0], program.split()[1:]) for program in PROGRAMS]
+    commands += [(name, SOURCE.resolve() / name, []) for name in SCRIPTS]
+    for name, path, arguments in commands:
+        lines += [
+            f"echo '# program {name}'",
+            f"cd {path.parent} && timeout -s KILL 300 {path} {' '.join(arguments)} 2>&1",
+            'echo "# status $?"',
+        ]
+    return "\n".join(lines)
+
+
+def outcomes(output):
+    """What each program and each of its TAP tests came to."""
+    found = {}
+    parts = re.split(r"^# program (.*)\n", output, flags=re.M)[1:]
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        status = re.search(r"^# status (\d+)", text, re.M)
+        code = int(status[1]) if status else None
+        found[name] = {0: "passed", 4: "skipped", None: "no end"}.get(code, "failed")
+        for good, what, skipped in re.findall(r"^(ok|not ok) \d+ ?-? ?(.*?)(# SKIP.*)?$", text, re.M):
+            result = "skipped" if skipped else "passed" if good == "ok" else "failed"
+            found[f"{name}: {what.strip()}"] = result
+    return found
+
+
+def run_under(sched, count):
+    """Boot and run; the outcomes."""
+    result = guest.run_in_guest(
+        script(), smp=TOPOLOGY, append=f"sched={sched}", timeout=1500, name=f"selftests-{sched}"
+    )
+    trouble = result.trouble()
+    count.ok(not trouble, f"selftests under {sched}: the log is clean: {trouble[:1]}, see {result.log}")
+    count.ok(result.status is not None, f"selftests under {sched} came to their end, see {result.log}")
+    found = outcomes(result.output)
+    summary = ", ".join(f"{list(found.values()).count(key)} {key}" for key in sorted(set(found.values())))
+    say(f"selftests under {sched}: {summary}, {result.seconds:.0f} s")
+    return found
+
+
+def compare(count):
+    """Count as failed what fair passes and VRQ does not."""
+    say("selftests: building")
+    build()
+    exceptions = tomllib.loads(EXCEPTIONS.read_text())
+    reference = run_under("fair", count)
+    ours = run_under("vrq", count)
+    count.ok(len(reference) >= len(PROGRAMS), "selftests ran under fair")
+    for name, expected in reference.items():
+        if expected != "passed":
+            count.skipped += 1
+        elif name in exceptions:
+            count.skipped += 1
+            count.ok(ours.get(name) != "passed", f"selftest {name} passes: take it off the list of exceptions")
+        else:
+            count.ok(ours.get(name) == "passed", f"selftest {name}: passes under fair, {ours.get(name)} under vrq")

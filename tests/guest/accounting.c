@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's accounting sees what happens: CPU time of a process and of its
+ * cgroup, PSI, the load average, schedstats, context switches.
+ */
+#include <dirent.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include "guest.h"
+
+static char cgroup_root[] = "/tmp/vrq-cgroup-XXXXXX";
+
+static long long number_after(const char *path, const char *key)
+{
+	char line[256], *at;
+	long long value = -1;
+	FILE *file = fopen(path, "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, key);
+		if (at && sscanf(at + strlen(key), "%*[ :=\t]%lld", &value) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	int err = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = err;
+	return done;
+}
+
+static void normal_hog(void *arg)
+{
+	be_normal();
+	hog(arg);
+}
+
+static void process_time(int cpus)
+{
+	uint64_t start = now_ns(), used;
+	pid_t pid = spawn(normal_hog, NULL);
+
+	sleep_ns(500 * MSEC);
+	used = cpu_time_of(pid);
+	start = now_ns() - start;
+	finish(pid);
+	ksft_test_result(used <= start + 10 * MSEC && used > start / (cpus > 1 ? 3 : 4),
+			 "a lone hog's CPU time is its time on the CPU (%llu%%)\n",
+			 (unsigned long long)(used * 100 / start));
+}
+
+static void cgroup_time(void)
+{
+	char group[128], path[160], text[32];
+	long long before, after, used;
+	uint64_t cpu;
+	pid_t pid;
+
+	if (!mkdtemp(cgroup_root) ||
+	    mount("none", cgroup_root, "cgroup2", 0, NULL)) {
+		ksft_test_result_skip("cgroup2 cannot be mounted\n");
+		ksft_test_result_skip("cgroup2 cannot be mounted\n");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", cgroup_root);
+	put(path, "+cpu");
+	snprintf(group, sizeof(group), "%s/a", cgroup_root);
+	mkdir(group, 0755);
+	pid = spawn(normal_hog, NULL);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	snprintf(text, sizeof(text), "%d", pid);
+	put(path, text);
+	snprintf(path, sizeof(path), "%s/cpu.stat", group);
+	before = number_after(path, "usage_usec");
+	cpu = cpu_time_of(pid);
+	sleep_ns(500 * MSEC);
+	cpu = (cpu_time_of(pid) - cpu) / 1000;
+	after = number_after(path, "usage_usec");
+	used = after - before;
+	ksft_test_result(before >= 0 && used > 0 &&
+			 llabs(used - (long long)cpu) < 20000,
+			 "cpu.stat of its cgroup says the same (%lld us, %llu us)\n",
+			 used, (unsigned long long)cpu);
+
+	snprintf(path, sizeof(path), "%s/cpu.max", group);
+	if (under_vrq())
+		ksft_test_result(!put(path, "50000 100000") && errno == EOPNOTSUPP &&
+				 put(path, "max 100000"),
+				 "a limit in cpu.max is refused with EOPNOTSUPP\n");
+	else
+		ksft_test_result(put(path, "50000 100000") && put(path, "max"),
+				 "a limit in cpu.max is taken\n");
+	finish(pid);
+	rmdir(group);
+	umount(cgroup_root);
+	rmdir(cgroup_root);
+}
+
+static void pressure(int cpus)
+{
+	long long before = number_after("/proc/pressure/cpu", "total"), after;
+	pid_t pids[64];
+	int i;
+
+	for (i = 0; i < 2 * cpus; i++)
+		pids[i] = spawn(normal_hog, NULL);
+	sleep_ns(SEC);
+	after = number_after("/proc/pressure/cpu", "total");
+	for (i = 0; i < 2 * cpus; i++)
+		finish(pids[i]);
+	ksft_test_result(before >= 0 && after - before > 200000,
+			 "PSI sees that hogs wait for CPUs (%lld us)\n",
+			 after - before);
+}
+
+static void switches(void)
+{
+	struct rusage before, after;
+	int i;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (i = 0; i < 50; i++)
+		sleep_ns(2 * MSEC);
+	getrusage(RUSAGE_SELF, &after);
+	ksft_test_result(after.ru_nvcsw - before.ru_nvcsw >= 50 &&
+			 after.ru_nvcsw - before.ru_nvcsw <= 60,
+			 "50 sleeps are 50 voluntary switches (%ld)\n",
+			 after.ru_nvcsw - before.ru_nvcsw);
+}
+
+/* /proc/PID/schedstat: time on the CPU, time waiting, slices */
+static void waiting(int cpus)
+{
+	unsigned long long ran = 0, waited = 0, slices = 0;
+	pid_t pids[64];
+	char path[64];
+	FILE *file;
+	int i;
+
+	for (i = 0; i < 2 * cpus; i++)
+		pids[i] = spawn(normal_hog, NULL);
+	sleep_ns(SEC);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pids[0]);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%llu %llu %llu", &ran, &waited, &slices) != 3)
+		ksft_print_msg("%s cannot be read\n", path);
+	if (file)
+		fclose(file);
+	for (i = 0; i < 2 * cpus; i++)
+		finish(pids[i]);
+	ksft_test_result(waited > 200 * MSEC && ran > 200 * MSEC && slices > 2,
+			 "schedstat: ran %llu ms, waited %llu ms, %llu slices\n",
+			 ran / MSEC, waited / MSEC, slices);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	ksft_set_plan(6);
+	be_supervisor();
+	process_time(cpus);
+	cgroup_time();
+	pressure(cpus);
+	switches();
+	waiting(cpus);
+	ksft_finished();
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs go offline and come back under load: no task is lost or stuck, be it
+ * free, bound to the CPU that goes, running or asleep, and work is conserved on
+ * the CPUs that are left.
+ */
+#include "guest.h"
+
+struct worker {
+	volatile uint64_t turns;
+	uint64_t sleeps;
+	char pad[48];
+};
+
+static void work(void *arg)
+{
+	struct worker *me = arg;
+	int i;
+
+	be_normal();
+	for (;;) {
+		me->turns++;
+		if (me->sleeps)
+			sleep_ns(300000);
+		else
+			for (i = 0; i < 1000; i++)
+				__asm__ volatile("");
+	}
+}
+
+/* Children that live for a moment, all the time */
+static void forker(void *arg)
+{
+	struct worker *me = arg;
+	pid_t pid;
+
+	be_normal();
+	for (;;) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		me->turns++;
+	}
+}
+
+static int set_online(int cpu, bool online)
+{
+	char path[64];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, online ? "1" : "0", 1) != 1)
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* How many of the workers do not get on within two seconds? */
+static int count_stuck(struct worker *workers, int n)
+{
+	int i, ms, stuck = 0;
+	uint64_t turns;
+
+	for (i = 0; i < n; i++) {
+		turns = workers[i].turns;
+		for (ms = 0; ms < 2000 && workers[i].turns == turns; ms++)
+			sleep_ns(MSEC);
+		stuck += workers[i].turns == turns;
+	}
+	return stuck;
+}
+
+int main(void)
+{
+	int cpus = online_cpus(), n = 4 * cpus, rounds = 10, round, i, err;
+	int failed = 0, stuck = 0, left = 0;
+	struct worker *workers;
+	pid_t pids[256];
+
+	ksft_print_header();
+	if (cpus < 2)
+		ksft_exit_skip("one CPU only\n");
+	ksft_set_plan(3);
+	be_supervisor();
+	workers = shared(n * sizeof(*workers));
+	for (i = 0; i < n; i++) {
+		workers[i].sleeps = i & 1;
+		pids[i] = spawn(i == 2 ? forker : work, &workers[i]);
+		/* a running and a sleeping one of each four are bound */
+		if (i % 4 >= 2 && i != 2)
+			pin(pids[i], i / 4 % cpus);
+	}
+	for (round = 0; round < rounds; round++) {
+		int cpu = 1 + round % (cpus - 1);
+		int other = 1 + (round + 1) % (cpus - 1);
+
+		err = set_online(cpu, false);
+		if (err)
+			ksft_print_msg("cpu%d offline: %s\n", cpu, strerror(err));
+		failed += !!err;
+		if (other != cpu && round % 2)
+			failed += !!set_online(other, false);
+		left = online_cpus();
+		stuck += count_stuck(workers, n);
+		failed += !!set_online(cpu, true);
+		if (other != cpu && round % 2)
+			failed += !!set_online(other, true);
+		stuck += count_stuck(workers, n);
+	}
+	ksft_test_result(!failed, "CPUs go and come %d times (%d failures)\n",
+			 rounds, failed);
+	ksft_test_result(!stuck, "no task is stuck (%d are)\n", stuck);
+	ksft_test_result(online_cpus() == cpus && left < cpus,
+			 "all %d CPUs are back\n", cpus);
+	for (i = 0; i < n; i++)
+		finish(pids[i]);
+	ksft_finished();
+}
