@@ -177,8 +177,8 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 		vrq_flush_slot(rq);
 
 	if (p->vrq.slice <= 0) {
-		account_queued(rq, p, -1);
 		vrq_renew_slice(rq, p);
+		account_queued(rq, p, -1);
 		vrq_update_entity(rq, p);
 		account_queued(rq, p, 1);
 		publish_key(rq, p);

@@ -73,20 +73,31 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
  * @old: deadline of the slice that is used up, ns
  * @now: the time, ns
  * @span: see vrq_span(), ns
- * @slack: how far from @now the count may start, ns
+ * @slack: how far from @now the count may start, ns, not 0
  *
  * The count goes on from the old deadline, so that what a task got too early
  * or too late in one turn is made up for in the next and shares are exact in
  * the long run. A task that has slept must not save up more than @slack, and
  * one that ran ahead while nobody competed must not pay for more than that.
  *
+ * The load is never known exactly: interrupts and other classes take their
+ * part, masks overlap. So all deadlines of those who compete drift off the
+ * time together until they reach the slack, where nice levels would count for
+ * less. To hold them, the span is stretched by up to a quarter as they get late,
+ * and shortened as they get early: by the same for all, as they are late
+ * together, so shares stay as they are.
+ *
  * Return: the deadline, ns.
  */
 u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack)
 {
 	u64 earliest = now > slack ? now - slack : 0;
+	u64 start = clamp(old, earliest, now + slack);
+	s64 late = now - start;
+	/* -256 to 256 of 1024 */
+	s64 stretch = div64_s64(late << 8, slack);
 
-	return clamp(old, earliest, now + slack) + span;
+	return start + span + ((s64)(span >> 10) * stretch);
 }
 
 /**

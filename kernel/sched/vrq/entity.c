@@ -38,10 +38,10 @@ bool vrq_key_preempts(s64 key, s64 curr_key)
 	return key + (s64)VRQ_PREEMPT_MARGIN_NS < curr_key;
 }
 
-/* The CPUs that a task shares, and the weight of what is runnable there */
-static u64 weight_beside(const struct task_struct *p, unsigned int *cpus)
+/* The CPUs that a task shares, and the weight of all on them, itself included */
+static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 {
-	u64 sum = 0;
+	u64 sum = p->vrq.queued ? 0 : p->vrq.weight;
 	int cpu;
 
 	*cpus = 0;
@@ -67,7 +67,7 @@ static u64 weight_beside(const struct task_struct *p, unsigned int *cpus)
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
 	unsigned int cpus, nice_index = vrq_nice_index(p);
-	u64 weight = weight_beside(p, &cpus);
+	u64 weight = weight_on_cpus_of(p, &cpus);
 
 	p->vrq.slice += VRQ_RR_INTERVAL_NS;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
