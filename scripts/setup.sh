@@ -57,6 +57,7 @@ qemu_version()
 # our own, so that the machine's stay as they are.
 install_qemu()
 {
+	# shellcheck disable=SC1091 # not ours
 	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	if [ "$release" != bookworm ]; then
 		apt_install qemu-system-x86

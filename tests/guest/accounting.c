@@ -58,11 +58,19 @@ static void process_time(int cpus)
 			 (unsigned long long)(used * 100 / start));
 }
 
+/* Stop a task; us that its cgroup has used, and in @cpu that it has */
+static long long both_at_rest(pid_t pid, const char *stat, long long *cpu)
+{
+	kill(pid, SIGSTOP);
+	sleep_ns(50 * MSEC);
+	*cpu = cpu_time_of(pid) / 1000;
+	return number_after(stat, "usage_usec");
+}
+
 static void cgroup_time(void)
 {
 	char group[128], path[160], text[32];
-	long long before, after, used;
-	uint64_t cpu;
+	long long before, after, used, cpu;
 	pid_t pid;
 
 	if (!mkdtemp(cgroup_root) ||
@@ -80,16 +88,16 @@ static void cgroup_time(void)
 	snprintf(text, sizeof(text), "%d", pid);
 	put(path, text);
 	snprintf(path, sizeof(path), "%s/cpu.stat", group);
-	before = number_after(path, "usage_usec");
-	cpu = cpu_time_of(pid);
+	sleep_ns(50 * MSEC);
+	before = both_at_rest(pid, path, &cpu);
+	kill(pid, SIGCONT);
 	sleep_ns(500 * MSEC);
-	cpu = (cpu_time_of(pid) - cpu) / 1000;
-	after = number_after(path, "usage_usec");
-	used = after - before;
-	ksft_test_result(before >= 0 && used > 0 &&
-			 llabs(used - (long long)cpu) < 20000,
-			 "cpu.stat of its cgroup says the same (%lld us, %llu us)\n",
-			 used, (unsigned long long)cpu);
+	used = both_at_rest(pid, path, &after) - before;
+	kill(pid, SIGCONT);
+	ksft_test_result(before >= 0 && used > 100000 &&
+			 llabs(used - (after - cpu)) < 5000,
+			 "cpu.stat of its cgroup says the same (%lld us, %lld us)\n",
+			 used, after - cpu);
 
 	snprintf(path, sizeof(path), "%s/cpu.max", group);
 	if (under_vrq())

@@ -39,8 +39,8 @@ early_param("sched", choose_scheduler);
  */
 void __init vrq_init(void)
 {
-	BUG_ON(!sched_class_above(&rt_sched_class, &vrq_sched_class));
-	BUG_ON(!sched_class_above(&vrq_sched_class, &fair_sched_class));
+	WARN_ON(!sched_class_above(&rt_sched_class, &vrq_sched_class));
+	WARN_ON(!sched_class_above(&vrq_sched_class, &fair_sched_class));
 
 	vrq_queue_init(&grq.queue);
 	if (vrq_chosen)

@@ -267,7 +267,6 @@ void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
 }
 
 DEFINE_SCHED_CLASS(vrq) = {
-
 	.enqueue_task		= enqueue_task_vrq,
 	.dequeue_task		= dequeue_task_vrq,
 	.yield_task		= yield_task_vrq,

@@ -152,11 +152,12 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 {
 	static const unsigned int nice[] = { 15, 20, 20, 25, 39 };
 	u64 deadline[ARRAY_SIZE(nice)] = {}, got[ARRAY_SIZE(nice)] = {};
-	u64 now = 1000 * MS, weight = 0, total = 0;
+	u64 now = 1000 * MS, weight = 0, total = 0, span, slack;
 	unsigned int i, best;
 
 	for (i = 0; i < ARRAY_SIZE(nice); i++)
 		weight += vrq_weight(nice[i]);
+	slack = vrq_span(RR, VRQ_NICE_0, weight, 1);
 
 	while (total < 20000) {
 		best = 0;
@@ -166,9 +167,9 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 		now += RR * percent / 100;
 		got[best]++;
 		total++;
-		deadline[best] = vrq_next_deadline(deadline[best], now,
-				vrq_span(RR, nice[best], weight, 1),
-				vrq_span(RR, VRQ_NICE_0, weight, 1));
+		span = vrq_span(RR, nice[best], weight, 1);
+		deadline[best] = vrq_next_deadline(deadline[best], now, span,
+						   slack);
 	}
 
 	for (i = 0; i < ARRAY_SIZE(nice); i++) {
@@ -218,4 +219,5 @@ static struct kunit_suite deadline_suite = {
 	.name = "vrq_deadline",
 	.test_cases = deadline_cases,
 };
+
 kunit_test_suite(deadline_suite);

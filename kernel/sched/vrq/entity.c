@@ -35,7 +35,7 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
  */
 bool vrq_key_preempts(s64 key, s64 curr_key)
 {
-	return key + (s64)VRQ_PREEMPT_MARGIN_NS < curr_key;
+	return curr_key - key > (s64)VRQ_PREEMPT_MARGIN_NS;
 }
 
 /* The CPUs that a task shares, and the weight of all on them, itself included */

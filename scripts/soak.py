@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Let the guest suffer for a long time, and see that nothing gives way.
+
+stress-ng's scheduler and cpu classes, hackbench and a compile run together
+under sched=vrq: 30 minutes on 4 CPUs in parallel mode, then 10 minutes (of the
+host's time) on 16 CPUs in virtual time. No warning in the log, no stalled task,
+no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second.
+
+Usage: soak.py [parallel] [virtual]
+"""
+
+import os
+import sys
+import threading
+import time
+
+import guest
+from common import TOP, TREE, Failure, main_wrapper, say
+
+# Stressors that are about something else: real-time hogs meant to lock up the
+# machine, CPU hotplug, hardware watchdogs, the network
+EXCLUDED = "softlockup,cpu-online,watchdog,netdev,netlink-proc,netlink-task,sctp,dccp,ping-sock"
+
+LOAD = """
+end={end}
+now() {{ date +%s; }}
+jobs_loop() {{
+        name=$1; shift
+        rounds=0
+        while [ $(now) -lt $end ]; do
+                "$@" > /tmp/$name.out 2>&1
+                code=$?
+                [ $code = 0 ] || {{ echo "FAILED $name: status $code: $(tail -n 3 /tmp/$name.out | tr '\\n' ' ')"; }}
+                rounds=$((rounds + 1))
+        done
+        echo "$name: $rounds rounds"
+}}
+compile() {{
+        for source in {sources}/*.c; do
+                gcc -O1 -D_GNU_SOURCE -I {headers} -c -o /tmp/$(basename $source).o $source &
+        done
+        failed=0
+        for job in $(jobs -p); do wait $job || failed=1; done
+        return $failed
+}}
+stress() {{
+        stress-ng --class $1 --sequential {instances} --timeout 4s --exclude {excluded} --oomable --no-rand-seed
+        code=$?
+        # 3, 4: a stressor wants what this kernel or machine does not have
+        case $code in 3|4) code=0;; esac
+        return $code
+}}
+jobs_loop hackbench hackbench --pipe --groups 4 --loops {loops} &
+jobs_loop sockets hackbench --threads --groups 2 --loops {loops} &
+jobs_loop compile compile &
+jobs_loop scheduler stress scheduler &
+jobs_loop cpu stress cpu &
+wait
+echo "soaked"
+"""
+
+
+def tell(stop, name, seconds):
+    """A line of progress each minute."""
+    start = time.monotonic()
+    while not stop.wait(60):
+        say(f"soak: {name}: {(time.monotonic() - start) / 60:.0f} of {seconds / 60:.0f} minutes")
+
+
+def soak(name, mode, cpus, seconds, loops):
+    """One soak; what went wrong, as a list of lines."""
+    say(f"soak: {name}: {cpus} CPUs, {mode} mode, {seconds / 60:.0f} minutes")
+    load = LOAD.format(
+        # in virtual time the guest's clock does not tell the host's
+        end=f"$(($(date +%s) + {seconds if mode == 'parallel' else 36000}))",
+        sources=TOP / "tests/guest",
+        headers=TREE.resolve() / "tools/testing/selftests",
+        excluded=EXCLUDED,
+        instances=cpus,
+        loops=loops,
+    )
+    stop = threading.Event()
+    threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
+    # a class's last run may take long to end: 4 s for each of its stressors
+    patience = 900 if mode == "parallel" else 0
+    result = guest.run_in_guest(
+        load, mode=mode, cpus=cpus, append="sched=vrq", timeout=seconds + patience, name=f"soak-{name}", memory="6G"
+    )
+    stop.set()
+    print(result.output)
+    wrong = result.trouble() + [line for line in result.output.splitlines() if "FAILED" in line]
+    if mode == "parallel" and "soaked" not in result.output:
+        wrong.append(f"the guest did not come to its end, see {result.log}")
+    if mode == "virtual" and not result.timed_out:
+        wrong.append(f"the guest ended early, see {result.log}")
+    say(f"soak: {name}: {len(wrong)} faults in {result.seconds / 60:.0f} minutes, log {result.log}")
+    return wrong
+
+
+def main():
+    minutes = float(os.environ.get("MINUTES", "30"))
+    virtual_minutes = float(os.environ.get("VIRTUAL_MINUTES", "10"))
+    parts = {
+        "parallel": lambda: soak("parallel", "parallel", 4, minutes * 60, 200),
+        "virtual": lambda: soak("virtual", "virtual", 16, virtual_minutes * 60, 20),
+    }
+    wrong = []
+    for name in sys.argv[1:] or parts:
+        if name not in parts:
+            raise Failure(f"no part named {name}; there are {' and '.join(parts)}")
+        wrong += parts[name]()
+    for line in wrong:
+        print(f"FAILED {line}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)
+    main_wrapper(main)
