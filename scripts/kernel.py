@@ -17,7 +17,7 @@ import time
 
 from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
 
-BASE = ["guest", "sched"]
+BASE = ["guest", "sched", "vrq"]
 # Fragments that are a configuration of their own, not additions to BASE
 ALONE = {"up32"}
 
@@ -38,9 +38,9 @@ def jobs():
     return os.environ.get("JOBS") or str(os.cpu_count())
 
 
-def make(objects, *targets):
+def make(objects, *targets, tree=TREE):
     """The command line of a kernel build."""
-    return ["make", "-C", TREE, f"O={objects}", "CC=ccache gcc", f"-j{jobs()}", *targets]
+    return ["make", "-C", tree, f"O={objects}", "CC=ccache gcc", f"-j{jobs()}", *targets]
 
 
 def environment():
@@ -67,11 +67,15 @@ def wanted(fragment):
             yield match[1], ""
 
 
-def configure(objects):
+def fragment_names():
+    extra = extra_fragments()
+    return extra if ALONE & set(extra) else BASE + extra
+
+
+def configure(objects, names, tree=TREE):
     """tinyconfig and the fragments; an option that Kconfig drops is an error."""
     fragments = []
-    extra = extra_fragments()
-    for name in extra if ALONE & set(extra) else BASE + extra:
+    for name in names:
         fragment = TOP / "configs" / f"{name}.config"
         if not fragment.exists():
             raise Failure(f"{fragment}: no such configuration")
@@ -79,16 +83,16 @@ def configure(objects):
     options = {name: line for fragment in fragments for name, line in wanted(fragment)}
     text = "".join(fragment.read_text() for fragment in fragments)
     stamp = objects / ".vrq-config"
-    kconfig = str((TREE / "Makefile").resolve())
+    kconfig = str((tree / "Makefile").resolve())
     if stamp.exists() and stamp.read_text() == kconfig + text and (objects / ".config").exists():
         return
     say(f"kernel: configuring {objects.name} from {', '.join(f.name for f in fragments)}")
     objects.mkdir(parents=True, exist_ok=True)
     quiet = {"env": environment()}
-    run(*make(objects, "tinyconfig"), **quiet)
-    merge = TREE / "scripts/kconfig/merge_config.sh"
-    run(merge, "-m", "-O", objects, objects / ".config", *fragments, cwd=TREE, **quiet)
-    run(*make(objects, "olddefconfig"), **quiet)
+    run(*make(objects, "tinyconfig", tree=tree), **quiet)
+    merge = tree / "scripts/kconfig/merge_config.sh"
+    run(merge, "-m", "-O", objects, objects / ".config", *fragments, cwd=tree, **quiet)
+    run(*make(objects, "olddefconfig", tree=tree), **quiet)
     have = dict(wanted(objects / ".config"))
     for name, line in options.items():
         if have.get(name, "") != line:
@@ -96,14 +100,14 @@ def configure(objects):
     stamp.write_text(kconfig + text)
 
 
-def build(objects, *targets):
+def build(objects, *targets, tree=TREE):
     """Build with a line of progress every few seconds."""
     log = objects / "build.log"
     start = shown = time.monotonic()
     compiled = 0
     with open(log, "w") as file:
         process = subprocess.Popen(
-            [str(word) for word in make(objects, *targets)],
+            [str(word) for word in make(objects, *targets, tree=tree)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -125,7 +129,7 @@ def main():
     if not TREE.exists():
         raise Failure("no source yet; run: make tree")
     objects = object_directory()
-    configure(objects)
+    configure(objects, fragment_names())
     if sys.argv[1:] == ["--config"]:
         return
     build(objects, "bzImage")
