@@ -85,7 +85,7 @@ def guest_script(programs):
         lines += [
             f"echo '# program {program}'",
             f"timeout -s KILL {TEST_SECONDS} {TESTS}/{program} 2>&1",
-            'echo "# status $?"',
+            "printf '\\n# status %s\\n' $?",
         ]
     return "\n".join(lines)
 
