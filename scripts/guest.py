@@ -148,7 +148,8 @@ def main():
     if not command:
         check(image_path())
         RUN.mkdir(parents=True, exist_ok=True)
-        print("In the guest, bring up all CPUs with:  chcpu -e 1-63")
+        if options.mode == "parallel" and options.cpus > 1:
+            print(f"The guest boots on one CPU; in it, bring up the others with:  chcpu -e 1-{options.cpus - 1}")
         words = vng(image_path(), options.mode, options.cpus, append, options.smp)
         return subprocess.run(words, env=environment()).returncode
     text = command[0] if len(command) == 1 else shlex.join(command)

@@ -23,6 +23,7 @@ from common import TOP, TREE, Failure, main_wrapper, say
 EXCLUDED = "softlockup,cpu-online,watchdog,netdev,netlink-proc,netlink-task,sctp,dccp,ping-sock"
 
 LOAD = """
+cd /tmp  # the root is read-only
 end={end}
 now() {{ date +%s; }}
 jobs_loop() {{
@@ -70,6 +71,7 @@ def tell(stop, name, seconds):
 
 def soak(name, mode, cpus, seconds, loops):
     """One soak; what went wrong, as a list of lines."""
+    seconds = int(seconds)
     say(f"soak: {name}: {cpus} CPUs, {mode} mode, {seconds / 60:.0f} minutes")
     load = LOAD.format(
         # in virtual time the guest's clock does not tell the host's

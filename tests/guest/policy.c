@@ -221,6 +221,58 @@ static void inheritance(void)
 			 (unsigned long long)(ns / MSEC));
 }
 
+/*
+ * A real-time task that becomes normal leaves the CPU to a real-time task that
+ * has waited for it, even if that is of lower priority than it was itself.
+ */
+struct demotion {
+	volatile uint64_t ran;		/* by the waiting one */
+	volatile uint64_t delay;	/* until then, ns */
+};
+
+static void waiting_fifo(void *arg)
+{
+	struct demotion *demotion = arg;
+
+	demotion->ran = 1;
+	pause();
+}
+
+static void demoted(void *arg)
+{
+	struct demotion *demotion = arg;
+	uint64_t start;
+	pid_t other;
+
+	pin(0, 0);
+	set_policy(0, SCHED_FIFO, 40);
+	other = fork();
+	if (!other) {
+		set_policy(0, SCHED_FIFO, 10);
+		waiting_fifo(arg);
+	}
+	/* until it is queued behind this task */
+	sleep_ns(0);
+	start = now_ns();
+	set_policy(other, SCHED_FIFO, 10);
+	be_normal();
+	while (!demotion->ran && now_ns() - start < 2 * SEC)
+		;
+	demotion->delay = now_ns() - start;
+	finish(other);
+}
+
+static void gives_way_to_real_time(void)
+{
+	struct demotion *demotion = shared(sizeof(*demotion));
+	pid_t pid = spawn(demoted, demotion);
+
+	waitpid(pid, NULL, 0);
+	ksft_test_result(demotion->ran && demotion->delay < 20 * MSEC,
+			 "a task demoted to normal gives way to a waiting FIFO task (%llu us)\n",
+			 (unsigned long long)demotion->delay / 1000);
+}
+
 static void slice_is_told(void)
 {
 	struct timespec ts = {};
@@ -244,12 +296,13 @@ int main(void)
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	be_supervisor();
 	storm(cpus);
 	idle_among_hogs(cpus);
 	idle_holds_a_lock(cpus);
 	inheritance();
+	gives_way_to_real_time();
 	slice_is_told();
 	ksft_finished();
 }

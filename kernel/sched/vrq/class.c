@@ -22,6 +22,8 @@ static void update_load_avg(struct rq *rq)
 	struct cfs_rq *cfs_rq = &rq->cfs;
 
 	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
+	/* Those of the other classes, which the load balancer would age */
+	update_other_load_avgs(rq);
 #endif
 	cpufreq_update_util(rq, 0);
 }
@@ -55,12 +57,21 @@ static void update_curr_vrq(struct rq *rq)
  * server see to it. It stops by itself when it finds nothing to run. Mainline
  * keeps it running whenever a fair task is queued, which costs every switch
  * from and to idle.
+ *
+ * A server that still may run would be queued at once and ask for a resched,
+ * which is lost if this is called inside a pick. So it begins anew, deferred,
+ * and its timer asks.
  */
 static void start_server(struct rq *rq, struct task_struct *curr)
 {
-	if (rq->cfs.h_nr_queued && (rt_task(curr) || dl_task(curr)) &&
-	    curr != rq->stop)
-		dl_server_start(&rq->fair_server);
+	struct sched_dl_entity *server = &rq->fair_server;
+
+	if (!rq->cfs.h_nr_queued || !(rt_task(curr) || dl_task(curr)) ||
+	    dl_server_active(server))
+		return;
+
+	server->dl_defer_running = 0;
+	dl_server_start(server);
 }
 
 static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
@@ -84,6 +95,9 @@ static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 	p->vrq.queued = true;
 	account_queued(rq, p, 1);
 	add_nr_running(rq, 1);
+	/* The first start reserves its bandwidth, as early as in mainline */
+	if (unlikely(!rq->fair_server.dl_server))
+		dl_server_start(&rq->fair_server);
 	start_server(rq, curr);
 }
 
@@ -172,9 +186,8 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 	update_load_avg(rq);
 	vrq_promote_starved(rq);
 
-	/* Its waker did not sleep, or a better task came: it has waited enough */
-	if (rq->vrq.slot && !test_tsk_need_resched(p))
-		vrq_flush_slot(rq);
+	/* Its waker did not sleep, or this CPU cannot preempt: enough waited */
+	vrq_flush_slot(rq);
 
 	if (p->vrq.slice <= 0) {
 		vrq_renew_slice(rq, p);
@@ -235,9 +248,26 @@ static void prio_changed_vrq(struct rq *rq, struct task_struct *p, int oldprio)
 		resched_curr(rq);
 }
 
+/* Tasks of the class that it comes from may wait */
 static void switched_to_vrq(struct rq *rq, struct task_struct *p)
 {
-	prio_changed_vrq(rq, p, p->prio);
+	if (!task_on_rq_queued(p))
+		return;
+
+	if (vrq_curr(rq) == p)
+		resched_curr(rq);
+	else
+		wakeup_preempt(rq, p, 0);
+}
+
+/* The running task may have got a higher class, without a switch */
+static void switched_from_vrq(struct rq *rq, struct task_struct *p)
+{
+	if (vrq_curr(rq) != p)
+		return;
+
+	vrq_flush_slot(rq);
+	start_server(rq, p);
 }
 
 static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
@@ -246,9 +276,11 @@ static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 }
 
 #ifdef CONFIG_SMP
+/* Also called, at once followed by rq_online(), when root domains are rebuilt */
 static void rq_offline_vrq(struct rq *rq)
 {
-	vrq_idle_leave(rq);
+	if (!cpu_active(cpu_of(rq)))
+		vrq_idle_leave(rq);
 }
 #endif
 
@@ -259,7 +291,7 @@ static void rq_offline_vrq(struct rq *rq)
  */
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
 {
-	vrq_idle_leave(rq);
+	vrq_leave_idle(rq);
 	if (next && !vrq_task(next)) {
 		vrq_flush_slot(rq);
 		start_server(rq, next);
@@ -288,6 +320,7 @@ DEFINE_SCHED_CLASS(vrq) = {
 	.task_fork		= task_fork_vrq,
 
 	.prio_changed		= prio_changed_vrq,
+	.switched_from		= switched_from_vrq,
 	.switched_to		= switched_to_vrq,
 
 	.get_rr_interval	= get_rr_interval_vrq,

@@ -38,6 +38,24 @@ bool vrq_key_preempts(s64 key, s64 curr_key)
 	return curr_key - key > (s64)VRQ_PREEMPT_MARGIN_NS;
 }
 
+/**
+ * vrq_may_preempt - may a woken task preempt the running one?
+ * @p: the woken task
+ * @curr: the running one, of VRQ's too; the lock of its run queue is held
+ *
+ * SCHED_BATCH never preempts, but for those that only want what is left.
+ *
+ * Return: true if it may.
+ */
+bool vrq_may_preempt(const struct task_struct *p,
+		     const struct task_struct *curr)
+{
+	if (p->policy == SCHED_BATCH && curr->vrq.level == VRQ_NORMAL)
+		return false;
+
+	return vrq_key_preempts(vrq_key(p), vrq_key(curr));
+}
+
 /* The CPUs that a task shares, and the weight of all on them, itself included */
 static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 {

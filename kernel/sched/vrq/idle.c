@@ -9,15 +9,16 @@
  * A CPU sets its own bit when its pick finds nothing, and clears it when it
  * leaves the idle task. Others clear it to claim the CPU: who has done so must
  * queue a task there or kick it, either of which makes it pick again and, if
- * that finds nothing, set its bit again.
+ * that finds nothing, set its bit again. A CPU that finds itself claimed when it
+ * leaves the idle task for another reason passes the kick on.
  */
 static struct cpumask idle_cpus ____cacheline_aligned_in_smp;
 
 /*
  * Runs on the kicked CPU with interrupts off, so never in the midst of its
  * __schedule(): that could clear a flag set from afar after it has looked into
- * the grq for the last time. If the CPU is no longer idle it has picked since,
- * and will look again before it goes idle.
+ * the grq for the last time. If the CPU is no longer idle it has passed the kick
+ * on, see vrq_leave_idle(), and will look again before it goes idle.
  */
 static void kicked(struct irq_work *work)
 {
@@ -57,11 +58,14 @@ void vrq_idle_enter(struct rq *rq)
 /**
  * vrq_idle_leave - this CPU has something to do, or is going offline
  * @rq: its run queue, locked
+ *
+ * Return: false if somebody had claimed this CPU. Unless what it goes on to do
+ * is what it was claimed for, it has to pass the kick on: see
+ * vrq_kick_for_waiting().
  */
-void vrq_idle_leave(struct rq *rq)
+bool vrq_idle_leave(struct rq *rq)
 {
-	if (cpumask_test_cpu(cpu_of(rq), &idle_cpus))
-		cpumask_clear_cpu(cpu_of(rq), &idle_cpus);
+	return cpumask_test_and_clear_cpu(cpu_of(rq), &idle_cpus);
 }
 
 static bool claim(int cpu)
@@ -130,15 +134,21 @@ int vrq_claim_idle(const struct cpumask *allowed, int near)
 
 /**
  * vrq_kick_idle_for - find an idle CPU for a task that went into the grq
- * @p: the task; the lock of its home is held, so it cannot go away
+ * @p: the task; the lock of its home or grq.lock is held, so it cannot go away
+ *
+ * Return: true if there was one.
  */
-void vrq_kick_idle_for(struct task_struct *p)
+bool vrq_kick_idle_for(struct task_struct *p)
 {
 	int cpu;
 
 	/* [A] in queue.h, pairs with the barrier in vrq_idle_enter() */
 	smp_mb();
 	cpu = vrq_claim_idle(p->cpus_ptr, task_cpu(p));
-	if (cpu >= 0)
-		irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
+	if (cpu < 0)
+		return false;
+
+	irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
+
+	return true;
 }

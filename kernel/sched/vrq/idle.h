@@ -10,15 +10,15 @@
 #ifdef CONFIG_SMP
 void vrq_idle_init_rq(struct rq *rq);
 void vrq_idle_enter(struct rq *rq);
-void vrq_idle_leave(struct rq *rq);
+bool vrq_idle_leave(struct rq *rq);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
-void vrq_kick_idle_for(struct task_struct *p);
+bool vrq_kick_idle_for(struct task_struct *p);
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
 static inline void vrq_idle_init_rq(struct rq *rq) { }
 static inline void vrq_idle_enter(struct rq *rq) { }
-static inline void vrq_idle_leave(struct rq *rq) { }
-static inline void vrq_kick_idle_for(struct task_struct *p) { }
+static inline bool vrq_idle_leave(struct rq *rq) { return true; }
+static inline bool vrq_kick_idle_for(struct task_struct *p) { return false; }
 #endif
 
 #endif /* _KERNEL_SCHED_VRQ_IDLE_H */

@@ -78,22 +78,6 @@ static void bring_home(struct rq *rq, struct task_struct *p)
 #endif
 }
 
-/* Any task that waits in the grq, the most urgent. grq.lock held. */
-static struct task_struct *first_of_grq(void)
-{
-	return vrq_queue_first(&grq.queue, VRQ_NORMAL) ?:
-	       vrq_queue_first(&grq.queue, VRQ_IDLE);
-}
-
-/* Let another idle CPU see to what this one leaves. grq.lock held. */
-static void pass_on_kick(void)
-{
-	struct task_struct *p = first_of_grq();
-
-	if (p)
-		vrq_kick_idle_for(p);
-}
-
 /*
  * Take the best task with a key before @limit out of the grq. @missed is set
  * if one had to be left because its home was locked.
@@ -111,12 +95,6 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 		p->vrq.place = VRQ_PICKED;
 	}
 
-	/*
-	 * A CPU that comes out of idle was kicked for one task and may have
-	 * taken another; one that goes down cannot take what it was kicked for.
-	 */
-	if (vrq_curr(rq) == rq->idle)
-		pass_on_kick();
 	raw_spin_unlock(&grq.lock);
 
 	if (p)
@@ -129,7 +107,7 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *best = curr, *p = rq->vrq.slot;
-	bool missed;
+	bool missed = false;
 	s64 key;
 
 	if (p && (!best || vrq_key(p) < vrq_key(best)))
@@ -163,23 +141,41 @@ static void retry_pick(struct rq *rq)
 static void retry_pick(struct rq *rq) { }
 #endif
 
-/* Nothing to run: say so, and look once more, see queue.h */
+/*
+ * Nothing to run: say so, and look once more, see queue.h. A CPU that goes down
+ * is the only one to look for those whose home it is, and so looks under the
+ * lock; what it was kicked for it leaves to others.
+ */
 static struct task_struct *last_look(struct rq *rq)
 {
+	bool active = cpu_active(cpu_of(rq)), missed = false;
 	struct task_struct *p = NULL;
-	bool missed = false;
 
 	vrq_idle_enter(rq);
 
-	if (vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
+	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
 
 	if (p)
-		vrq_idle_leave(rq);
+		vrq_leave_idle(rq);
+	else if (!active)
+		vrq_kick_for_waiting();
 	else if (missed)
 		retry_pick(rq);
 
 	return p;
+}
+
+/**
+ * vrq_leave_idle - this CPU has found something to do
+ * @rq: its run queue, locked
+ *
+ * If it was kicked it may have been for another task than that.
+ */
+void vrq_leave_idle(struct rq *rq)
+{
+	if (!vrq_idle_leave(rq))
+		vrq_kick_for_waiting();
 }
 
 /* Choose among what waits for @rq and its current task, see vrq_pick_task() */

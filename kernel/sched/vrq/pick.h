@@ -8,6 +8,7 @@
 #include "core.h"
 
 struct task_struct *vrq_pick_task(struct rq *rq);
+void vrq_leave_idle(struct rq *rq);
 bool vrq_somebody_waits(struct rq *rq, s64 key);
 
 #endif /* _KERNEL_SCHED_VRQ_PICK_H */

@@ -109,7 +109,7 @@ static bool has_starved(struct vrq_queue *queue, u64 now)
 }
 
 /* Queue @queue's first task of VRQ_IDLE as one of VRQ_NORMAL */
-static void promote_first(struct vrq_queue *queue)
+static struct task_struct *promote_first(struct vrq_queue *queue)
 {
 	struct task_struct *p = vrq_queue_first(queue, VRQ_IDLE);
 
@@ -117,6 +117,8 @@ static void promote_first(struct vrq_queue *queue)
 	p->vrq.level = VRQ_NORMAL;
 	p->vrq.promoted = true;
 	vrq_queue_add(queue, p);
+
+	return p;
 }
 
 /**
@@ -138,8 +140,46 @@ void vrq_promote_starved(struct rq *rq)
 		return;
 
 	raw_spin_lock(&grq.lock);
+	/*
+	 * For a moment the task was in neither tree: a CPU that went idle then
+	 * may have seen nothing
+	 */
 	if (has_starved(&grq.queue, now))
-		promote_first(&grq.queue);
+		vrq_kick_idle_for(promote_first(&grq.queue));
+	raw_spin_unlock(&grq.lock);
+}
+
+/* How many tasks to find an idle CPU for before it is thought of no use */
+#define KICK_TRIES	8
+
+static bool kick_for_one_of(enum vrq_level level)
+{
+	struct task_struct *p = vrq_queue_first(&grq.queue, level);
+	int tries;
+
+	for (tries = 0; p && tries < KICK_TRIES; tries++) {
+		if (vrq_kick_idle_for(p))
+			return true;
+		p = vrq_queue_next(p);
+	}
+
+	return false;
+}
+
+/**
+ * vrq_kick_for_waiting - let another idle CPU see to what waits in the grq
+ *
+ * For a CPU that was kicked and has done something else. One kick is enough:
+ * who is kicked does the same.
+ */
+void vrq_kick_for_waiting(void)
+{
+	if (vrq_queue_best_key(&grq.queue) == VRQ_KEY_NONE)
+		return;
+
+	raw_spin_lock(&grq.lock);
+	if (!kick_for_one_of(VRQ_NORMAL))
+		kick_for_one_of(VRQ_IDLE);
 	raw_spin_unlock(&grq.lock);
 }
 
@@ -175,11 +215,7 @@ static bool takes_the_slot(struct rq *rq, struct task_struct *p, bool stay)
 	if (curr == rq->idle || stay)
 		return true;
 
-	/* A batch task never preempts, but for those that only want leftovers */
-	if (p->policy == SCHED_BATCH && curr->vrq.level == VRQ_NORMAL)
-		return false;
-
-	return vrq_task(curr) && vrq_key_preempts(vrq_key(p), vrq_key(curr));
+	return vrq_task(curr) && vrq_may_preempt(p, curr);
 }
 
 /**

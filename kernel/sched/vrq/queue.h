@@ -60,6 +60,7 @@ struct task_struct *vrq_queue_first(struct vrq_queue *queue,
 				    enum vrq_level level);
 s64 vrq_queue_best_key(struct vrq_queue *queue);
 void vrq_promote_starved(struct rq *rq);
+void vrq_kick_for_waiting(void);
 
 void vrq_place(struct rq *rq, struct task_struct *p);
 void vrq_unplace(struct rq *rq, struct task_struct *p);

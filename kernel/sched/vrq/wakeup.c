@@ -81,7 +81,9 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	if (cpu >= 0)
 		return cpu;
 
-	if ((wake_flags & WF_SYNC) && !(current->flags & PF_EXITING) &&
+	/* An interrupt that wakes says nothing of the task that it interrupts */
+	if ((wake_flags & WF_SYNC) && in_task() &&
+	    !(current->flags & PF_EXITING) &&
 	    cpumask_test_cpu(this_cpu, p->cpus_ptr) &&
 	    !READ_ONCE(cpu_rq(this_cpu)->vrq.slot)) {
 		p->vrq.stay = true;
@@ -103,11 +105,9 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
  */
 void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 {
-	s64 curr_key = vrq_key(vrq_curr(rq));
-
 	if (p->vrq.place != VRQ_IN_SLOT && p->vrq.place != VRQ_IN_LOCAL)
 		return;
 
-	if (p->policy != SCHED_BATCH && vrq_key_preempts(vrq_key(p), curr_key))
+	if (vrq_may_preempt(p, vrq_curr(rq)))
 		resched_curr(rq);
 }
