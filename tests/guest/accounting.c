@@ -135,11 +135,12 @@ static void switches(void)
 	struct rusage before, after;
 	int i;
 
+	/* a timer that expires before its task has got to sleep is no switch */
 	getrusage(RUSAGE_SELF, &before);
 	for (i = 0; i < 50; i++)
 		sleep_ns(2 * MSEC);
 	getrusage(RUSAGE_SELF, &after);
-	ksft_test_result(after.ru_nvcsw - before.ru_nvcsw >= 50 &&
+	ksft_test_result(after.ru_nvcsw - before.ru_nvcsw >= 40 &&
 			 after.ru_nvcsw - before.ru_nvcsw <= 60,
 			 "50 sleeps are 50 voluntary switches (%ld)\n",
 			 after.ru_nvcsw - before.ru_nvcsw);
