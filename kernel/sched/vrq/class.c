@@ -280,7 +280,7 @@ static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 static void rq_offline_vrq(struct rq *rq)
 {
 	if (!cpu_active(cpu_of(rq)))
-		vrq_idle_leave(rq);
+		vrq_clear_idle(rq);
 }
 #endif
 

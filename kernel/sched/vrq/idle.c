@@ -39,12 +39,12 @@ void __init vrq_idle_init_rq(struct rq *rq)
 }
 
 /**
- * vrq_idle_enter - this CPU has nothing to do
+ * vrq_set_idle - this CPU has nothing to do
  * @rq: the run queue of this CPU, locked
  *
  * The caller must look into the grq once more afterwards, see queue.h.
  */
-void vrq_idle_enter(struct rq *rq)
+void vrq_set_idle(struct rq *rq)
 {
 	if (!cpu_active(cpu_of(rq)))
 		return;
@@ -56,14 +56,14 @@ void vrq_idle_enter(struct rq *rq)
 }
 
 /**
- * vrq_idle_leave - this CPU has something to do, or is going offline
+ * vrq_clear_idle - this CPU has something to do, or is going offline
  * @rq: its run queue, locked
  *
  * Return: false if somebody had claimed this CPU. Unless what it goes on to do
  * is what it was claimed for, it has to pass the kick on: see
  * vrq_kick_for_waiting().
  */
-bool vrq_idle_leave(struct rq *rq)
+bool vrq_clear_idle(struct rq *rq)
 {
 	return cpumask_test_and_clear_cpu(cpu_of(rq), &idle_cpus);
 }
@@ -142,7 +142,7 @@ bool vrq_kick_idle_for(struct task_struct *p)
 {
 	int cpu;
 
-	/* [A] in queue.h, pairs with the barrier in vrq_idle_enter() */
+	/* [A] in queue.h, pairs with the barrier in vrq_set_idle() */
 	smp_mb();
 	cpu = vrq_claim_idle(p->cpus_ptr, task_cpu(p));
 	if (cpu < 0)

@@ -9,15 +9,15 @@
 
 #ifdef CONFIG_SMP
 void vrq_idle_init_rq(struct rq *rq);
-void vrq_idle_enter(struct rq *rq);
-bool vrq_idle_leave(struct rq *rq);
+void vrq_set_idle(struct rq *rq);
+bool vrq_clear_idle(struct rq *rq);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
 bool vrq_kick_idle_for(struct task_struct *p);
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
 static inline void vrq_idle_init_rq(struct rq *rq) { }
-static inline void vrq_idle_enter(struct rq *rq) { }
-static inline bool vrq_idle_leave(struct rq *rq) { return true; }
+static inline void vrq_set_idle(struct rq *rq) { }
+static inline bool vrq_clear_idle(struct rq *rq) { return true; }
 static inline bool vrq_kick_idle_for(struct task_struct *p) { return false; }
 #endif
 

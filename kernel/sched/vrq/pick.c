@@ -151,7 +151,7 @@ static struct task_struct *last_look(struct rq *rq)
 	bool active = cpu_active(cpu_of(rq)), missed = false;
 	struct task_struct *p = NULL;
 
-	vrq_idle_enter(rq);
+	vrq_set_idle(rq);
 
 	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
@@ -174,7 +174,7 @@ static struct task_struct *last_look(struct rq *rq)
  */
 void vrq_leave_idle(struct rq *rq)
 {
-	if (!vrq_idle_leave(rq))
+	if (!vrq_clear_idle(rq))
 		vrq_kick_for_waiting();
 }
 

@@ -33,7 +33,7 @@
  *     smp_mb()                   [A]     smp_mb__after_atomic()       [B]
  *     read the idle mask, kick           read grq.queue.earliest, look again
  *
- * [A] is in vrq_kick_idle_for(), [B] in vrq_idle_enter(). Either the one sees
+ * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees
  * the bit or the other sees the task.
  */
 #ifndef _KERNEL_SCHED_VRQ_QUEUE_H
