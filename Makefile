@@ -3,7 +3,8 @@
 
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS
+VENV := $(BUILD)/venv/bin
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS BENCH KERNELS PASSES OUT
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -36,6 +37,23 @@ test: kernel
 check: tree
 	@scripts/check.sh
 
+## make bench     fair against vrq: tables and plots (MODE=virtual|parallel CPUS=
+##                PASSES= BENCH="workload ..." KERNELS="name=bzImage[:cmdline] ...")
+bench: kernel
+	@$(VENV)/python scripts/bench.py
+
+## make bench-quick  a first answer in 5 minutes
+bench-quick: kernel
+	@$(VENV)/python scripts/bench.py --quick
+
+## make bench-here   the same workloads on this machine, as it runs
+bench-here: setup
+	@$(VENV)/python scripts/bench.py --here
+
+## make bench-compare A= B=  two reports (directories or report.json), with verdicts
+bench-compare: setup
+	@$(VENV)/python scripts/bench.py --compare "$(A)" "$(B)"
+
 ## make soak      stress-ng, hackbench and a compile together, for 40 minutes
 soak: kernel
 	@$(PYTHON) scripts/soak.py
@@ -64,4 +82,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
 
-.PHONY: help setup tree kernel run shell test check soak cost series patch stats check-versions clean
+.PHONY: help setup tree kernel run shell test check bench bench-quick bench-here \
+	bench-compare soak cost series patch stats check-versions clean

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compare schedulers by figures that can be believed.
+
+Boots the same image under sched=fair and sched=vrq, runs the workloads in
+turns, and writes report.md, report.json and plots into build/bench/<date>.
+From the environment: MODE=virtual|parallel, CPUS=, PASSES=, BENCH="names" for
+some of the workloads, KERNELS="name=bzImage[:cmdline] ..." for more kernels,
+OUT= for another directory.
+
+Usage: bench.py [--quick] [--here]   measure; --here: this machine, no guest
+       bench.py --list               the workloads
+       bench.py --compare A B        two reports, with verdicts
+"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from benchmark import plots, report, runner
+from benchmark.workloads import WORKLOADS, Setting
+from common import BUILD, TOP, Failure, main_wrapper, run, say
+from kernel import image_path
+
+PASSES = {"virtual": 2, "parallel": 7, "here": 7}
+
+
+def number(name, default):
+    """A whole number above zero from the environment."""
+    text = os.environ.get(name, "") or str(default)
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise Failure(f"{name}={text}: not a number above 0")
+    return int(text)
+
+
+def chosen(setting):
+    """The workloads that BENCH names; all, or the quick ones, without it."""
+    names = os.environ.get("BENCH", "").split()
+    for name in names:
+        if name not in WORKLOADS:
+            raise Failure(f"BENCH: no workload named {name}; bench.py --list shows them")
+    return names or [name for name, workload in WORKLOADS.items() if workload.quick or not setting.quick]
+
+
+def commit():
+    try:
+        return run("git", "-C", TOP, "describe", "--always", "--dirty").strip()
+    except Failure:
+        return "unknown"
+
+
+def measure(setting, kernels):
+    """Run everything; the report."""
+    names = chosen(setting)
+    passes = number("PASSES", 2 if setting.quick else PASSES[setting.mode])
+    runs = runner.plan(names, kernels, passes)
+    # virtual time does not care for what else runs on the host
+    at_once = number("JOBS", os.cpu_count()) if setting.mode == "virtual" else 1
+    runner.build_programs()
+    facts = {
+        "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
+        "commit": commit(),
+        "machine": runner.machine(),
+        "passes": passes,
+    }
+    console = Console()
+    start = time.monotonic()
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(f"{len(names)} workloads, {len(kernels)} kernels", total=len(runs))
+        done = 0
+
+        def tell(outcome):
+            nonlocal done
+            done += 1
+            progress.advance(bar)
+            line = f"bench: {done}/{len(runs)} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
+            if outcome.failure:
+                line += f": FAILED: {outcome.failure}"
+            progress.console.print(line, highlight=False, soft_wrap=True)
+
+        outcomes = runner.run_all(runs, setting, at_once, tell)
+    facts["minutes"] = (time.monotonic() - start) / 60
+    return report.gather(outcomes, kernels, setting, facts)
+
+
+def write(content, directory):
+    """report.json, the plots, report.md."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+    (directory / "report.md").write_text(report.markdown(content, plots.draw(content, directory)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a first answer in 5 minutes")
+    parser.add_argument("--here", action="store_true", help="measure this machine as it runs")
+    parser.add_argument("--list", action="store_true", help="show the workloads")
+    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="compare two reports")
+    options = parser.parse_args()
+    if options.list:
+        for name, workload in WORKLOADS.items():
+            print(f"{name:26} {workload.title}{' (quick)' if workload.quick else ''}")
+        return 0
+    if options.compare:
+        report.compare(*(report.load(path) for path in options.compare))
+        return 0
+    mode = "here" if options.here else os.environ.get("MODE") or "virtual"
+    if mode not in PASSES:
+        raise Failure(f"MODE={mode}: it is virtual or parallel")
+    cpus = os.cpu_count() if mode == "here" else number("CPUS", 4)
+    setting = Setting(mode, cpus, options.quick)
+    if mode == "here":
+        kernels = [runner.Kernel("here")]
+    else:
+        kernels = runner.parse_kernels(os.environ.get("KERNELS", ""), image_path())
+    content = measure(setting, kernels)
+    stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    directory = Path(os.environ.get("OUT") or BUILD / "bench" / stamp)
+    write(content, directory)
+    report.show(content)
+    say(str(directory / "report.md"))
+    return bool(content["failures"])
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)
+    main_wrapper(main)

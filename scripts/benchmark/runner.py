@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run workloads, in guests or on this machine, and gather what they print."""
+
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+
+import guest
+from common import BUILD, TOP, Failure, run
+
+from .workloads import WORKLOADS
+
+SOURCES = TOP / "tests/bench"
+PROGRAMS = BUILD / "bench/bin"
+TIMEOUT = {"virtual": 1500, "parallel": 1500, "here": 3600}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel to measure; without an image it is the one that runs here."""
+
+    name: str
+    image: str = ""
+    cmdline: str = ""
+
+
+@dataclass
+class Outcome:
+    """What one run of a workload gave: figures, or the cause why there are none."""
+
+    workload: str
+    kernel: str
+    number: int
+    rows: dict
+    bins: dict
+    release: str
+    failure: str = ""
+
+
+def parse_kernels(text, image):
+    """The kernels of KERNELS="name=bzImage[:cmdline] ...", beside fair and vrq."""
+    kernels = {name: Kernel(name, str(image), f"sched={name}") for name in ("fair", "vrq")}
+    for word in shlex.split(text):
+        name, equals, rest = word.partition("=")
+        path, _, cmdline = rest.partition(":")
+        if not equals or not re.fullmatch(r"[\w.+-]+", name) or not path:
+            raise Failure(f"KERNELS: {word!r} is not name=bzImage[:cmdline]")
+        kernels[name] = Kernel(name, os.path.abspath(path), cmdline)
+    return list(kernels.values())
+
+
+def build_programs():
+    """The workloads that are programs of ours, from tests/bench."""
+    run("make", "-s", "-C", SOURCES, f"OUT={PROGRAMS}")
+
+
+def parse(output):
+    """The figures and histograms in a workload's output, and the kernel's release."""
+    rows = {name: float(value) for name, value in re.findall(r"^row (\S+) ([0-9.e+-]+)$", output, re.M)}
+    bins = {}
+    for name, upper, count in re.findall(r"^bin (\S+) (\d+) (\d+)$", output, re.M):
+        bins.setdefault(name, {})[upper] = int(count)
+    release = re.search(r"^release (.*)$", output, re.M)
+    return rows, bins, release[1] if release else ""
+
+
+def run_here(text, timeout):
+    """Run a script on this machine: status, output, cause of a failure."""
+    try:
+        done = subprocess.run(
+            ["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout
+        )
+    except subprocess.TimeoutExpired:
+        return None, "", f"no end after {timeout} s"
+    return done.returncode, done.stdout, ""
+
+
+def run_guest(text, kernel, setting, name, timeout):
+    """The same in a guest."""
+    # kept beside the log, and too long for a command line
+    try:
+        result = guest.run_in_guest(
+            f"exec bash <<'BENCHMARK'\n{text}\nBENCHMARK",
+            mode=setting.mode,
+            cpus=setting.cpus,
+            append=kernel.cmdline,
+            image=kernel.image,
+            timeout=timeout,
+            name=f"bench-{name}-{kernel.name}",
+        )
+    except Failure as error:
+        return None, "", str(error)
+    cause = ""
+    if trouble := result.trouble():
+        cause = f"{trouble[0]} ({result.log})"
+    elif result.status is None:
+        cause = f"the guest {'timed out' if result.timed_out else 'died'}, see {result.log}"
+    elif result.status == 0:
+        shutil.rmtree(result.log.parent, ignore_errors=True)
+    return result.status, result.output, cause
+
+
+def measure(name, kernel, number, setting):
+    """One run of a workload on a kernel."""
+    workload = WORKLOADS[name]
+    outcome = Outcome(name, kernel.name, number, {}, {}, "")
+    missing = [tool for tool in workload.needs if not shutil.which(tool)]
+    if missing:
+        outcome.failure = f"{missing[0]} is missing; run: make setup"
+        return outcome
+    if workload.cpus:
+        setting = replace(setting, cpus=workload.cpus)
+    text = "\n".join(
+        [
+            f"BENCH={shlex.quote(str(SOURCES))} BIN={shlex.quote(str(PROGRAMS))}",
+            '. "$BENCH/prelude.sh"',
+            'echo "release $(uname -r) $(cat /sys/kernel/sched/active 2> /dev/null || echo mainline)"',
+            workload.script(setting),
+        ]
+    )
+    if setting.mode == "here":
+        if workload.root and os.geteuid():
+            outcome.failure = "wants root"
+            return outcome
+        if workload.cpus > os.cpu_count():
+            outcome.failure = f"wants {workload.cpus} CPUs"
+            return outcome
+        if workload.cpus:
+            text = f"taskset -pc 0-{workload.cpus - 1} $$ > /dev/null\n{text}"
+        status, output, outcome.failure = run_here(text, TIMEOUT["here"])
+    else:
+        status, output, outcome.failure = run_guest(text, kernel, setting, name, TIMEOUT[setting.mode])
+    rows, outcome.bins, outcome.release = parse(output)
+    outcome.rows = {row: value for row, value in rows.items() if row in workload.rows}
+    if not outcome.failure and status:
+        lines = [line for line in output.splitlines() if not line.startswith(("row ", "bin ", "release "))]
+        outcome.failure = lines[-1] if lines else f"exit status {status}"
+    if not outcome.failure and not outcome.rows:
+        outcome.failure = "printed no figure"
+    return outcome
+
+
+def plan(names, kernels, passes):
+    """All runs, pass by pass; the kernels take turns and swap their order."""
+    runs = []
+    for number in range(passes):
+        for name in names:
+            order = kernels if number % 2 == 0 else kernels[::-1]
+            runs += [(name, kernel, number) for kernel in order]
+    return runs
+
+
+def run_all(runs, setting, at_once, tell):
+    """Carry out the runs, several at once where that cannot disturb; tell(outcome)."""
+    outcomes = []
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = [pool.submit(measure, name, kernel, number, setting) for name, kernel, number in runs]
+        try:
+            for future in as_completed(futures):
+                outcomes.append(future.result())
+                tell(outcomes[-1])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return outcomes
+
+
+def machine():
+    """What this machine is, for the report."""
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"^model name\s*: (.*)$", file.read(), re.M)
+    with open("/proc/meminfo") as file:
+        memory = int(file.read().split()[1])
+    facts = {
+        "CPU": f"{model[1] if model else platform.machine()}, {os.cpu_count()} of them",
+        "memory": f"{memory / 2**20:.0f} GiB",
+        "kernel": platform.release(),
+        "load at the start": f"{os.getloadavg()[0]:.1f}",
+    }
+    governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    if os.path.exists(governor):
+        with open(governor) as file:
+            facts["frequency governor"] = file.read().strip()
+    if shutil.which("qemu-system-x86_64"):
+        facts["emulator"] = run("qemu-system-x86_64", "--version").splitlines()[0]
+    return facts

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is measured: the workloads, their scripts, and the rows they fill.
+
+A script is bash, run after tests/bench/prelude.sh in the guest or on this
+machine; $BENCH is tests/bench, $BIN where its programs are built.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+LOADS = (50, 100, 150, 200, 250, 300)
+BESIDE = {"nice19": "nice -n 19", "batch": "chrt --batch 0", "normal": ""}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the suite is run; what a script's sizes depend on."""
+
+    mode: str  # virtual, parallel, or here: no guest
+    cpus: int
+    quick: bool = False
+
+    def size(self, virtual):
+        """A size that suits virtual time, adapted to how fast the mode is."""
+        return virtual * {"virtual": 1, "parallel": 2, "here": 20}[self.mode]
+
+    def seconds(self, virtual):
+        return virtual * (1 if self.mode == "virtual" else 3)
+
+    def share(self, busy):
+        """How much of a CPU's speed is left when all CPUs are busy, times busy.
+
+        In virtual time all CPUs together execute one instruction each 2 ns.
+        """
+        return busy / self.cpus if self.mode == "virtual" else busy
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure: what it is called, its unit, which way is better."""
+
+    title: str
+    unit: str
+    better: str = "lower"  # lower, higher, or "" for what is told, not judged
+    kind: str = "throughput"  # throughput, latency, count
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One boot of the guest."""
+
+    title: str
+    script: Callable[[Setting], str]
+    rows: dict[str, Row]
+    needs: tuple[str, ...] = ()
+    quick: bool = False
+    root: bool = False
+    cpus: int = 0  # 0: as many as the setting says
+
+
+def counted(name, title):
+    """The rows that the prelude's counted() adds."""
+    return {
+        f"{name}-switches": Row(f"{title}: context switches", "", "", "count"),
+        f"{name}-interrupts": Row(f"{title}: interrupts", "", "", "count"),
+        f"{name}-kicks": Row(f"{title}: interrupts from CPU to CPU", "", "", "count"),
+        f"{name}-grq": Row(f"{title}: grq.lock entries per switch", "", "", "count"),
+    }
+
+
+def compile_loads(setting):
+    return (100,) if setting.quick else LOADS
+
+
+def compile_workload(policy, prefix):
+    rows = {}
+    for load in LOADS:
+        rows[f"{load}"] = Row(f"{load}%", "s")
+        rows[f"{load}-user"] = Row(f"{load}%, user", "s", "")
+        rows[f"{load}-sys"] = Row(f"{load}%, system", "s", "")
+        rows |= counted(f"{load}", f"{load}%")
+
+    def script(setting):
+        units = setting.size(6 * setting.cpus)
+        text = f"compile 100 {units} > /dev/null\n"  # into the page cache
+        for load in compile_loads(setting):
+            text += f"""
+TIMEFORMAT='row {load} %3R
+row {load}-user %3U
+row {load}-sys %3S'
+timed() {{ time compile {load} {units} {prefix}; }}
+counted {load} timed 2>&1
+"""
+        return text
+
+    return Workload(f"compile, {policy}", script, rows, ("gcc", "make", "chrt"), quick=policy == "NORMAL")
+
+
+def hackbench(kind, tasks):
+    rows = {}
+    for groups in (1, 4, 10):
+        rows[f"{groups}"] = Row(f"{groups} group{'s' if groups > 1 else ''}", "s")
+        rows |= counted(f"{groups}", f"{groups} groups")
+    options = f"{'--pipe' if kind == 'pipe' else ''} {'--threads' if tasks == 'thread' else '--process'}"
+
+    def script(setting):
+        text = ""
+        for groups in (4,) if setting.quick else (1, 4, 10):
+            loops = setting.size(400) // groups
+            text += f"""
+counted {groups} hackbench {options} --groups {groups} --loops {loops} > hackbench.out
+sed -n 's/^Time: /row {groups} /p; /^row /p' hackbench.out
+"""
+        return text
+
+    return Workload(f"hackbench, {kind}s, {tasks}", script, rows, ("hackbench",), quick=kind == "pipe")
+
+
+def pingpong(setting):
+    return f"""
+counted pipe perf bench sched pipe --loop {setting.size(5000)} > perf.out 2>&1
+sed -n 's/^ *\\([0-9.]*\\) usecs\\/op$/row pipe \\1/p; /^row /p' perf.out
+"""
+
+
+def ring(setting):
+    text = ""
+    for processes in (2, 8, 16):
+        for kib in (0, 16, 64):
+            if not (setting.quick and (processes, kib) not in ((2, 0), (16, 16))):
+                rounds = setting.size(2000) // processes
+                name = f"{processes}p-{kib}K"
+                text += f'"$BIN/ring" {processes} {kib} {rounds} | sed -n "s/switch-us/{name}/p"\n'
+    return text
+
+
+RING_ROWS = {f"{p}p-{k}K": Row(f"{p} processes, {k} KiB", "µs") for p in (2, 8, 16) for k in (0, 16, 64)}
+
+
+def cyclic_rows():
+    rows = {}
+    for policy in ("fifo", "other"):
+        for figure, title in (("avg", "average"), ("p99", "99%"), ("p999", "99.9%"), ("max", "maximum")):
+            rows[f"{policy}-{figure}"] = Row(f"{policy.upper()}, {title}", "µs", kind="latency")
+    return rows
+
+
+def cyclictest(beside, load):
+    def script(setting):
+        loops = 200 if setting.quick else 500 if setting.mode == "virtual" else 2000
+        start = f"start {load(setting)}\n" if load else ""
+        stop = "stop\n" if load else ""
+        return f"""
+{start}cyclic fifo {loops} --policy fifo -p 80 -a
+{stop}{start}cyclic other {loops} --policy other
+{stop}"""
+
+    return Workload(
+        f"cyclictest, {beside}", script, cyclic_rows(), ("cyclictest",), quick=beside != "beside a compile", root=True
+    )
+
+
+def rps(setting):
+    text = ""
+    for load in (50, 100, 200):
+        share = round(setting.share(load))
+        text += f'"$BIN/rps" 2 {2 * setting.cpus} 500 {share} {setting.seconds(2)} | under {load}\n'
+    return text
+
+
+def rps_rows():
+    rows = {}
+    for load in (50, 100, 200):
+        for figure, title in (("p50", "50%"), ("p99", "99%"), ("p999", "99.9%"), ("max", "maximum")):
+            rows[f"{load}-wakeup-{figure}-us"] = Row(f"load {load}%, wake-up, {title}", "µs", kind="latency")
+        rows[f"{load}-requests-per-s"] = Row(f"load {load}%, requests", "1/s", "higher")
+    return rows
+
+
+def chat(cpus):
+    return Workload(
+        f"chat rooms, {cpus} CPU{'s' if cpus > 1 else ''}",
+        lambda setting: f'counted chat "$BIN/chat" {2 if setting.mode == "virtual" else 5} 10 {setting.size(50)}\n',
+        {"messages-per-s": Row("messages", "1/s", "higher")} | counted("chat", "chat"),
+        cpus=cpus,
+    )
+
+
+def frames(setting):
+    work = round(setting.share(8000))
+    units = 12 * setting.cpus
+    text = f"work=$(\"$BIN/frames\" calibrate {work} | awk '{{ print $3 }}')\n"
+    for name, prefix in BESIDE.items():
+        text += f"""
+start compile 300 {units} {prefix}
+"$BIN/frames" 60 {work} {setting.seconds(4)} $work | under {name}
+stop
+"""
+    return text
+
+
+def frames_rows():
+    rows = {}
+    for name in BESIDE:
+        rows[f"{name}-late"] = Row(f"beside {name}: late frames", "", kind="latency")
+        rows[f"{name}-dropped"] = Row(f"beside {name}: dropped frames", "", kind="latency")
+        rows[f"{name}-delay-avg-us"] = Row(f"beside {name}: average delay", "µs", kind="latency")
+        rows[f"{name}-delay-max-us"] = Row(f"beside {name}: longest delay", "µs", kind="latency")
+    return rows
+
+
+SHARES = {
+    "equal": ("equal hogs, one more than CPUs", 0, lambda cpus: [0] * (cpus + 1)),
+    "nice": ("hogs at nice -5 to 10, 5 a CPU", 0, lambda cpus: [0, 5, 0, -5, 10] * cpus),
+    "sleepers": ("the same beside sleepers", 2, lambda cpus: [0, 5, 0, -5, 10] * cpus),
+}
+
+
+def shares(setting):
+    text = ""
+    for name, (_, sleepers, levels) in SHARES.items():
+        nice = " ".join(str(level) for level in levels(setting.cpus))
+        text += f'"$BIN/shares" 5 {sleepers} {nice} | under {name}\n'
+    return text
+
+
+def shares_rows():
+    rows = {}
+    for name, (title, _, _) in SHARES.items():
+        rows[f"{name}-deviation-1s-percent"] = Row(f"{title}: after 1 s", "%", kind="fairness")
+        rows[f"{name}-deviation-percent"] = Row(f"{title}: after 5 s", "%", kind="fairness")
+    return rows
+
+
+STORMS = {
+    "fork": ("fork", "--fork {n}"),
+    "exec": ("exec", "--exec {n}"),
+    "futex": ("futex", "--futex {n}"),
+    "epoll": ("epoll", "--epoll {n} --epoll-domain unix"),
+    "timer": ("timers", "--timerfd {n}"),
+}
+
+
+def storms(setting):
+    seconds = setting.seconds(2)
+    return "".join(f"storm {name} {seconds} {opt.format(n=setting.cpus)}\n" for name, (_, opt) in STORMS.items())
+
+
+def idle(setting):
+    seconds = setting.seconds(5)
+    return f"""
+sleep 2
+counters; before=("$switches" "$interrupts")
+sleep {seconds}
+counters
+awk "BEGIN {{
+        print \\"row switches\\", ($switches - ${{before[0]}}) / {seconds}
+        print \\"row interrupts\\", ($interrupts - ${{before[1]}}) / {seconds}
+}}"
+"""
+
+
+def price(setting):
+    return f'"$BIN/price" {setting.size(5000)}\n'
+
+
+PRICE_ROWS = {
+    "switch-ns": Row("a switch between two that yield", "ns"),
+    "wake-local-ns": Row("a wake-up, same CPU, no preemption", "ns"),
+    "wake-remote-ns": Row("a wake-up, another CPU that is idle", "ns"),
+}
+
+WORKLOADS = {
+    "price": Workload("one switch, one wake-up", price, PRICE_ROWS, quick=True),
+    "hackbench-pipe-process": hackbench("pipe", "process"),
+    "hackbench-pipe-thread": hackbench("pipe", "thread"),
+    "hackbench-socket-process": hackbench("socket", "process"),
+    "hackbench-socket-thread": hackbench("socket", "thread"),
+    "pingpong": Workload(
+        "ping-pong", pingpong, {"pipe": Row("pipe, an exchange", "µs")} | counted("pipe", "pipe"), ("perf",), quick=True
+    ),
+    "ring": Workload("context switch ring", ring, RING_ROWS, quick=True),
+    "cyclictest-idle": cyclictest("idle", None),
+    "cyclictest-hackbench": cyclictest(
+        "beside hackbench", lambda _: "hackbench --pipe --process --groups 4 --loops 100"
+    ),
+    "cyclictest-compile": cyclictest("beside a compile", lambda setting: f"compile 300 {12 * setting.cpus}"),
+    "rps": Workload("requests, as schbench", rps, rps_rows()),
+    "chat-1": chat(1),
+    "chat-2": chat(2),
+    "chat-4": chat(4),
+    "chat-8": chat(8),
+    "frames": Workload("60 frames a second beside a compile", frames, frames_rows(), ("gcc", "make", "chrt")),
+    "shares": Workload("fair shares, largest deviation", shares, shares_rows(), root=True),
+    "storms": Workload(
+        "storms",
+        storms,
+        {name: Row(title, "1/s", "higher") for name, (title, _) in STORMS.items()},
+        ("stress-ng",),
+    ),
+    "compile-normal": compile_workload("NORMAL", ""),
+    "compile-batch": compile_workload("BATCH", "chrt --batch 0"),
+    "compile-idle": compile_workload("IDLE", "chrt --idle 0"),
+    "idle": Workload(
+        "the machine idle",
+        idle,
+        {
+            "interrupts": Row("interrupts", "1/s", kind="count"),
+            "switches": Row("context switches", "1/s", kind="count"),
+        },
+    ),
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the workloads of the benchmark share. bash sources this file; then comes
+# the workload's script, see scripts/benchmark/workloads.py. A figure is a line
+#	row NAME VALUE
+# a bin of a latency histogram a line
+#	bin NAME UPPER-NS COUNT
+# and anything else is for whoever reads the log.
+# shellcheck shell=bash
+
+set -eEu -o pipefail
+set -m	# a background job is a process group, see stop()
+directory=$(mktemp -d)
+cd "$directory"
+trap 'rm -rf "$directory"' EXIT
+trap 'echo "failed: $BASH_COMMAND: $(cat ./*.out 2> /dev/null | tail -n 1)" >&2' ERR
+CPUS=$(getconf _NPROCESSORS_ONLN)
+
+row()
+{
+	echo "row $1 $2"
+}
+
+die()
+{
+	echo "$*" >&2
+	exit 1
+}
+
+# Prefix each figure of a program with a name: PROGRAM | under NAME
+under()
+{
+	sed "s/^row /row $1-/"
+}
+
+# Context switches, interrupts, interrupts sent to other CPUs to make them
+# reschedule, and the entries to grq.lock if VRQ counts them
+counters()
+{
+	local key first rest
+	switches=0 interrupts=0 grq_lock=
+	while read -r key first rest; do
+		case $key in
+		ctxt) switches=$first ;;
+		intr) interrupts=$first ;;
+		esac
+	done < /proc/stat
+	kicks=$(awk '/^ *(RES|CAL|IWI):/ { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)
+	if [ -r /sys/kernel/debug/sched/vrq ]; then
+		grq_lock=$(awk '$1 == "grq_lock" { print $2 }' /sys/kernel/debug/sched/vrq)
+	fi
+}
+
+# Run a command, and report what it made of switches and interrupts
+counted()
+{
+	local name=$1 before
+	shift
+	counters
+	before=("$switches" "$interrupts" "$kicks" "$grq_lock")
+	"$@"
+	counters
+	row "$name-switches" $((switches - before[0]))
+	row "$name-interrupts" $((interrupts - before[1]))
+	row "$name-kicks" $((kicks - before[2]))
+	if [ -n "$grq_lock" ] && [ "$switches" -gt "${before[0]}" ]; then
+		row "$name-grq" "$(awk "BEGIN { print ($grq_lock - ${before[3]}) / ($switches - ${before[0]}) }")"
+	fi
+}
+
+# Keep a command going in the background, again and again, until stop()
+start()
+{
+	(while "$@" > load.out 2>&1; do :; done) &
+	load=$!
+	sleep 0.3
+}
+
+stop()
+{
+	kill -KILL -- "-$load" || die "the load beside it failed: $(tail -n 1 load.out)"
+	wait "$load" 2> /dev/null || true
+}
+
+# compile LOAD UNITS [PREFIX...]: LOAD percent of the CPUs have a job, which
+# PREFIX may give a policy
+compile()
+{
+	local load=$1 units=$2
+	shift 2
+	rm -f unit*.o
+	"$@" make -s -j $(((CPUS * load + 99) / 100)) -f "$BENCH/compile.mk" \
+		SOURCE="$BENCH/unit.c" UNITS="$units"
+}
+
+# Percentiles and a histogram, 10 bins a decade, of the lines
+# "thread:cycle:ns" that cyclictest -v -N prints
+latencies()
+{
+	sed -n 's/^ *[0-9]*: *[0-9]*: *\([0-9]*\)$/\1/p' | sort -n | awk -v name="$1" '
+	{
+		value[NR] = $1
+		sum += $1
+		bins[int(log($1 > 1 ? $1 : 1) / log(10) * 10) + 1]++
+	}
+	function percentile(p,  i) {
+		i = int(NR * p + 0.999999)
+		return value[i < 1 ? 1 : i] / 1000
+	}
+	END {
+		if (!NR)
+			exit 1
+		printf "row %s-avg %.3f\n", name, sum / NR / 1000
+		printf "row %s-p99 %.3f\n", name, percentile(0.99)
+		printf "row %s-p999 %.3f\n", name, percentile(0.999)
+		printf "row %s-max %.3f\n", name, value[NR] / 1000
+		for (i in bins)
+			printf "bin %s %.0f %d\n", name, 10 ^ (i / 10), bins[i]
+	}'
+}
+
+# cyclic NAME LOOPS OPTIONS...: one thread a CPU, every 5 ms
+cyclic()
+{
+	local name=$1 loops=$2
+	shift 2
+	"$BIN/slack" 1 cyclictest -v -N -m -i 5000 -t "$CPUS" -l "$loops" "$@" > cyclictest.out 2>&1
+	latencies "$name" < cyclictest.out
+}
+
+# storm NAME SECONDS OPTIONS...: operations a second of a stressor of stress-ng
+storm()
+{
+	local name=$1 seconds=$2
+	shift 2
+	stress-ng "$@" --timeout "${seconds}s" --metrics-brief --no-rand-seed > storm.out 2>&1
+	# name, operations, real, user and system time, operations a second
+	awk -v name="$name" '$2 == "metrc:" && $5 ~ /^[0-9]+$/ { print "row " name, $9 }' storm.out
+}
