@@ -27,7 +27,11 @@ GENERATED = {
     ],
     "0002-sched-vrq-tasks-queues-and-the-locking-contract.patch": [
         "include/linux/sched/vrq.h",
+        "kernel/sched/vrq/cache.c",
+        "kernel/sched/vrq/cache.h",
         "kernel/sched/vrq/core.h",
+        "kernel/sched/vrq/counters.c",
+        "kernel/sched/vrq/counters.h",
         "kernel/sched/vrq/entity.c",
         "kernel/sched/vrq/entity.h",
         "kernel/sched/vrq/idle.c",

@@ -16,6 +16,7 @@
  *	same hold of rq->lock turns it into VRQ_ON_CPU
  * @VRQ_IN_SLOT: in the preempt slot of its CPU
  * @VRQ_IN_LOCAL: in the queue of its CPU, because it may run nowhere else
+ * @VRQ_IN_CACHE: in the queue of its CPU, because that CPU's cache is warm
  * @VRQ_IN_GRQ: in the global run queue
  *
  * Protected by the lock of the task's run queue. A task enters and leaves
@@ -27,6 +28,7 @@ enum vrq_place {
 	VRQ_PICKED,
 	VRQ_IN_SLOT,
 	VRQ_IN_LOCAL,
+	VRQ_IN_CACHE,
 	VRQ_IN_GRQ,
 };
 
@@ -36,22 +38,35 @@ enum vrq_place {
  * @deadline: virtual deadline, ns on the clock of the run queues
  * @slice: what is left of the time slice, ns; below zero after an overrun,
  *	which the next slice pays back
+ * @span: from the last deadline to @deadline at a fair share, ns
+ * @since: when it began to wait for its CPU, ns
+ * @margin: how much earlier than that of the running task @deadline must be
+ *	to preempt it, ns. Set at each wake-up under p->pi_lock
+ * @sync_wakeup: when it last woke another and said that it would sleep, ns,
+ *	0 if it has slept since. Its own: used by the running task alone
  * @weight: what the task adds to the weight of its run queue while queued
  * @place: an enum vrq_place
  * @level: the enum vrq_level that the task is queued at
  * @prio: the p->prio that @deadline was computed for
  * @queued: between enqueue_task() and dequeue_task()
  * @yielded: has called sched_yield() and not been passed over since
+ * @roams: had more than its part of the load beside it when its slice ended:
+ *	is to wait in the grq
  * @promoted: was starved under SCHED_IDLE, is VRQ_NORMAL until its slice ends
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
+ * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
  *
- * All but @stay are protected by the lock of the task's run queue.
+ * The others are protected by the lock of the task's run queue.
  */
 struct sched_vrq_entity {
 	struct rb_node	node;
 	u64		deadline;
 	s64		slice;
+	u64		span;
+	u64		since;
+	s64		margin;
+	u64		sync_wakeup;
 	unsigned int	weight;
 	u8		place;
 	u8		level;
@@ -59,7 +74,9 @@ struct sched_vrq_entity {
 	u8		queued;
 	u8		yielded;
 	u8		promoted;
+	u8		roams;
 	u8		stay;
+	u8		sync_trust;
 };
 
 #endif /* _LINUX_SCHED_VRQ_H */

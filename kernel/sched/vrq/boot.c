@@ -57,6 +57,7 @@ void __init vrq_init(void)
 void __init vrq_init_rq(struct rq *rq)
 {
 	vrq_queue_init(&rq->vrq.local);
+	vrq_queue_init(&rq->vrq.cache);
 	vrq_idle_init_rq(rq);
 }
 

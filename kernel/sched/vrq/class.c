@@ -10,6 +10,7 @@
 #include "core.h"
 #include "../stats.h"
 #include "../pelt.h"
+#include "cache.h"
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
@@ -118,10 +119,13 @@ static void update_stats_dequeue(struct rq *rq, struct task_struct *p, int flags
 
 static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 {
-	if (vrq_curr(rq) == p)
+	if (vrq_curr(rq) == p) {
 		update_curr_vrq(rq);
-	else if (p->vrq.place != VRQ_PICKED)
+		if (flags & DEQUEUE_SLEEP)
+			vrq_note_sleep(rq, p);
+	} else if (p->vrq.place != VRQ_PICKED) {
 		vrq_unplace(rq, p);
+	}
 
 	if (schedstat_enabled())
 		update_stats_dequeue(rq, p, flags);
@@ -186,8 +190,7 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 	update_load_avg(rq);
 	vrq_promote_starved(rq);
 
-	/* Its waker did not sleep, or this CPU cannot preempt: enough waited */
-	vrq_flush_slot(rq);
+	vrq_expire_slot(rq);
 
 	if (p->vrq.slice <= 0) {
 		vrq_renew_slice(rq, p);
@@ -197,8 +200,7 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 		publish_key(rq, p);
 		if (vrq_somebody_waits(rq, vrq_key(p)))
 			resched_curr(rq);
-	} else if (p->vrq.level == VRQ_IDLE &&
-		   vrq_somebody_waits(rq, vrq_key_of(VRQ_IDLE, 0))) {
+	} else if (vrq_better_waits(rq, p)) {
 		resched_curr(rq);
 	}
 }
@@ -283,6 +285,15 @@ static void rq_offline_vrq(struct rq *rq)
 		vrq_clear_idle(rq);
 }
 #endif
+
+/**
+ * __vrq_tick - the tick, whatever runs
+ * @rq: the run queue of this CPU, locked, its clock updated
+ */
+void __vrq_tick(struct rq *rq)
+{
+	vrq_cache_expire(rq);
+}
 
 /**
  * __vrq_idle_exit - the idle task is switched out

@@ -26,24 +26,12 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
 }
 
 /**
- * vrq_key_preempts - may a wake-up preempt?
- * @key: vrq_key() of the woken task
- * @curr_key: vrq_key() of the running one
- *
- * Return: true if the woken task's level is better or its deadline is earlier
- * by more than VRQ_PREEMPT_MARGIN_NS.
- */
-bool vrq_key_preempts(s64 key, s64 curr_key)
-{
-	return curr_key - key > (s64)VRQ_PREEMPT_MARGIN_NS;
-}
-
-/**
  * vrq_may_preempt - may a woken task preempt the running one?
  * @p: the woken task
  * @curr: the running one, of VRQ's too; the lock of its run queue is held
  *
  * SCHED_BATCH never preempts, but for those that only want what is left.
+ * Others do if their deadline is earlier by the margin of their wake-up.
  *
  * Return: true if it may.
  */
@@ -53,7 +41,7 @@ bool vrq_may_preempt(const struct task_struct *p,
 	if (p->policy == SCHED_BATCH && curr->vrq.level == VRQ_NORMAL)
 		return false;
 
-	return vrq_key_preempts(vrq_key(p), vrq_key(curr));
+	return vrq_key(curr) - vrq_key(p) > p->vrq.margin;
 }
 
 /* The CPUs that a task shares, and the weight of all on them, itself included */
@@ -74,6 +62,16 @@ static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 	return sum;
 }
 
+/*
+ * Is more queued here than on the mean of @cpus CPUs with @weight together, by
+ * more than a part of what @p adds?
+ */
+static bool overloaded(struct rq *rq, const struct task_struct *p, u64 weight,
+		       unsigned int cpus)
+{
+	return (rq->vrq.weight - p->vrq.weight / 4) * cpus > weight;
+}
+
 /**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
@@ -86,20 +84,37 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
 	unsigned int cpus, nice_index = vrq_nice_index(p);
 	u64 weight = weight_on_cpus_of(p, &cpus);
+	u64 slack = vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0, weight, cpus);
 
 	p->vrq.slice += VRQ_RR_INTERVAL_NS;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = VRQ_RR_INTERVAL_NS;
 
-	p->vrq.deadline =
-		vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
-				  vrq_span(VRQ_RR_INTERVAL_NS, nice_index,
-					   weight, cpus),
-				  vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0,
-					   weight, cpus));
+	p->vrq.span = vrq_span(VRQ_RR_INTERVAL_NS, nice_index, weight, cpus);
+	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
+					    p->vrq.span, slack);
+	p->vrq.roams = overloaded(rq, p, weight, cpus);
+	p->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
 	p->vrq.prio = p->prio;
 	p->vrq.promoted = false;
 	p->vrq.level = vrq_policy_level(p);
+}
+
+/**
+ * vrq_defer - let others have the turn of a task that called sched_yield()
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, running
+ * @behind: the deadline of the last of those who wait for this CPU, ns
+ *
+ * It goes behind them, but waits for no more than three turns. Otherwise two
+ * tasks that yield while they wait for a third would run in turns, both ahead
+ * of the third.
+ */
+void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind)
+{
+	u64 limit = rq_clock(rq) + 3 * p->vrq.span;
+
+	p->vrq.deadline = max(p->vrq.deadline, min(behind, limit));
 }
 
 /**
@@ -123,6 +138,8 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.slice = parent->vrq.slice / 2;
 	parent->vrq.slice -= child->vrq.slice;
 	child->vrq.deadline = parent->vrq.deadline;
+	child->vrq.span = parent->vrq.span;
+	child->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
 	child->vrq.prio = parent->vrq.prio;
 	child->vrq.level = vrq_policy_level(child);
 }

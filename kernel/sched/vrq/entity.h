@@ -65,10 +65,10 @@ static inline s64 vrq_key(const struct task_struct *p)
 }
 
 enum vrq_level vrq_policy_level(const struct task_struct *p);
-bool vrq_key_preempts(s64 key, s64 curr_key);
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
+void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind);
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child);
 void vrq_update_entity(struct rq *rq, struct task_struct *p);

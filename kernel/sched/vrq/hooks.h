@@ -22,6 +22,7 @@ void __init vrq_init_rq(struct rq *rq);
 void vrq_init_entity(struct task_struct *p);
 struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server);
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next);
+void __vrq_tick(struct rq *rq);
 int vrq_refuse(const char *what);
 void vrq_warn_without_effect(const char *what);
 
@@ -48,6 +49,13 @@ static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next)
 		__vrq_idle_exit(rq, next);
 }
 
+/* The tick of the CPU of @rq. rq->lock held. */
+static inline void vrq_tick(struct rq *rq)
+{
+	if (sched_vrq_enabled())
+		__vrq_tick(rq);
+}
+
 /*
  * Slices end at the tick, and whether somebody waits in the grq changes without
  * notice to this CPU: it keeps its tick while it runs a task of VRQ's.
@@ -65,6 +73,7 @@ static inline void vrq_init(void) { }
 static inline void vrq_init_rq(struct rq *rq) { }
 static inline void vrq_init_entity(struct task_struct *p) { }
 static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next) { }
+static inline void vrq_tick(struct rq *rq) { }
 static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
 static inline int vrq_refuse(const char *what) { return 0; }
 static inline void vrq_warn_without_effect(const char *what) { }

@@ -3,6 +3,7 @@
  * Idle CPUs: the mask of them, the choice among them by cache distance, and
  * the kick. Built with CONFIG_SMP only.
  */
+#include "counters.h"
 #include "idle.h"
 
 /*
@@ -133,7 +134,7 @@ int vrq_claim_idle(const struct cpumask *allowed, int near)
 }
 
 /**
- * vrq_kick_idle_for - find an idle CPU for a task that went into the grq
+ * vrq_kick_idle_for - find an idle CPU for a task that others may take
  * @p: the task; the lock of its home or grq.lock is held, so it cannot go away
  *
  * Return: true if there was one.
@@ -148,6 +149,7 @@ bool vrq_kick_idle_for(struct task_struct *p)
 	if (cpu < 0)
 		return false;
 
+	vrq_count(VRQ_KICK);
 	irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
 
 	return true;

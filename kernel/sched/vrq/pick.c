@@ -3,6 +3,8 @@
  * The choice of the next task: the earliest key among the current task, the
  * preempt slot and the local queue of this CPU, and what the grq holds for it.
  */
+#include "cache.h"
+#include "counters.h"
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
@@ -21,7 +23,47 @@ bool vrq_somebody_waits(struct rq *rq, s64 key)
 {
 	return (rq->vrq.slot && vrq_key(rq->vrq.slot) < key) ||
 	       vrq_queue_best_key(&rq->vrq.local) < key ||
+	       vrq_queue_best_key(&rq->vrq.cache) < key ||
 	       vrq_queue_best_key(&grq.queue) < key;
+}
+
+/* The first to be picked of the tasks in a queue of this CPU */
+static struct task_struct *first_of(struct vrq_queue *queue)
+{
+	return vrq_queue_first(queue, VRQ_NORMAL) ?:
+	       vrq_queue_first(queue, VRQ_IDLE);
+}
+
+/* A task with a key before @key that has waited for half a slice? */
+static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
+{
+	return vrq_queue_best_key(queue) < key &&
+	       now - first_of(queue)->vrq.since > VRQ_RR_INTERVAL_NS / 2;
+}
+
+/**
+ * vrq_better_waits - should the running task be preempted within its slice?
+ * @rq: the run queue of this CPU, locked
+ * @curr: the running task
+ *
+ * For the tick: it makes up for a wake-up that did not preempt because the
+ * waker was to sleep and has not, or the deadline was not earlier by enough.
+ *
+ * Return: true if a task that waits for this CPU has an earlier deadline by the
+ * margin and has waited for half a slice; or if one of a better level waits
+ * anywhere.
+ */
+bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
+{
+	s64 key = vrq_key(curr) - VRQ_PREEMPT_MARGIN_NS;
+
+	if (better_in(&rq->vrq.local, key, rq_clock(rq)) ||
+	    better_in(&rq->vrq.cache, key, rq_clock(rq)))
+		return true;
+
+	return curr->vrq.level == VRQ_IDLE &&
+	       (vrq_queue_has(&grq.queue, VRQ_NORMAL) ||
+		vrq_cached_elsewhere(VRQ_NORMAL));
 }
 
 /*
@@ -57,6 +99,7 @@ static struct task_struct *first_of_level(struct rq *rq, enum vrq_level level,
 		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
 			return p;
 		*missed = true;
+		vrq_count(VRQ_GRQ_MISSED);
 	}
 
 	return NULL;
@@ -86,7 +129,7 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 {
 	struct task_struct *p;
 
-	raw_spin_lock(&grq.lock);
+	vrq_lock_grq();
 	p = first_of_level(rq, VRQ_NORMAL, limit, missed);
 	if (!p)
 		p = first_of_level(rq, VRQ_IDLE, limit, missed);
@@ -95,19 +138,42 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 		p->vrq.place = VRQ_PICKED;
 	}
 
-	raw_spin_unlock(&grq.lock);
+	vrq_unlock_grq();
 
-	if (p)
+	if (!p)
+		return NULL;
+
+	if (task_rq(p) == rq) {
+		vrq_count(VRQ_PICK_GRQ);
+	} else {
+		vrq_count(VRQ_PICK_PULLED);
+		/* One comes here; who has had its turn may go elsewhere */
+		if (vrq_curr(rq)->vrq.deadline > rq_clock(rq))
+			vrq_curr(rq)->vrq.roams = true;
 		bring_home(rq, p);
+	}
 
 	return p;
 }
 
-/* The earliest of the current task, the slot, the local queue and the grq */
-static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
+/* Take a task that is cached on another CPU */
+static struct task_struct *steal(struct rq *rq, enum vrq_level level,
+				 bool *missed)
+{
+	struct task_struct *p = vrq_cache_steal(rq, level, missed);
+
+	if (p) {
+		vrq_count(VRQ_PICK_STOLEN);
+		bring_home(rq, p);
+	}
+
+	return p;
+}
+
+/* The earliest of the current task, the slot and the queues of this CPU */
+static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *best = curr, *p = rq->vrq.slot;
-	bool missed = false;
 	s64 key;
 
 	if (p && (!best || vrq_key(p) < vrq_key(best)))
@@ -115,15 +181,33 @@ static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
 
 	key = best ? vrq_key(best) : VRQ_KEY_NONE;
 	if (vrq_queue_best_key(&rq->vrq.local) < key) {
-		best = vrq_queue_first(&rq->vrq.local, VRQ_NORMAL) ?:
-		       vrq_queue_first(&rq->vrq.local, VRQ_IDLE);
+		best = first_of(&rq->vrq.local);
 		key = vrq_key(best);
 	}
 
-	if (vrq_queue_best_key(&grq.queue) < key)
-		best = take_from_grq(rq, key, &missed) ?: best;
+	if (vrq_queue_best_key(&rq->vrq.cache) < key)
+		best = first_of(&rq->vrq.cache);
 
 	return best;
+}
+
+/* The same, and what the grq and, for want of normal tasks, other CPUs have */
+static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
+{
+	struct task_struct *best = earliest_here(rq, curr), *p = NULL;
+	s64 key = best ? vrq_key(best) : VRQ_KEY_NONE;
+	bool missed = false;
+
+	if (vrq_queue_best_key(&grq.queue) < key) {
+		p = take_from_grq(rq, key, &missed);
+		if (p)
+			return p;
+	}
+
+	if (best && best->vrq.level == VRQ_IDLE)
+		p = steal(rq, VRQ_NORMAL, &missed);
+
+	return p ?: best;
 }
 
 #ifdef CONFIG_SMP
@@ -155,12 +239,18 @@ static struct task_struct *last_look(struct rq *rq)
 
 	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
+	if (!p && active)
+		p = steal(rq, VRQ_NORMAL, &missed) ?:
+		    steal(rq, VRQ_IDLE, &missed);
 
 	if (p)
 		vrq_leave_idle(rq);
-	else if (!active)
-		vrq_kick_for_waiting();
-	else if (missed)
+	else
+		vrq_count(VRQ_PICK_NONE);
+
+	if (!p && !active)
+		vrq_kick_for_waiting(rq);
+	else if (!p && missed)
 		retry_pick(rq);
 
 	return p;
@@ -175,7 +265,40 @@ static struct task_struct *last_look(struct rq *rq)
 void vrq_leave_idle(struct rq *rq)
 {
 	if (!vrq_clear_idle(rq))
-		vrq_kick_for_waiting();
+		vrq_kick_for_waiting(rq);
+}
+
+/* Where it came from; what was taken from elsewhere is counted already */
+static void count_pick(const struct task_struct *p)
+{
+	switch (p->vrq.place) {
+	case VRQ_ON_CPU:
+		vrq_count(VRQ_PICK_CURR);
+		break;
+	case VRQ_IN_SLOT:
+		vrq_count(VRQ_PICK_SLOT);
+		break;
+	case VRQ_IN_LOCAL:
+		vrq_count(VRQ_PICK_LOCAL);
+		break;
+	case VRQ_IN_CACHE:
+		vrq_count(VRQ_PICK_CACHED);
+		break;
+	}
+}
+
+static u64 last_deadline_of(struct vrq_queue *queue)
+{
+	struct rb_node *last = rb_last(&queue->tasks[VRQ_NORMAL].rb_root);
+
+	return last ? rb_entry(last, struct task_struct, vrq.node)->vrq.deadline : 0;
+}
+
+/* The latest deadline among the normal tasks that wait for this CPU, or 0 */
+static u64 last_deadline(struct rq *rq)
+{
+	return max(last_deadline_of(&rq->vrq.local),
+		   last_deadline_of(&rq->vrq.cache));
 }
 
 /* Choose among what waits for @rq and its current task, see vrq_pick_task() */
@@ -191,7 +314,12 @@ static struct task_struct *choose(struct rq *rq)
 		curr = NULL;
 	}
 
-	p = earliest(rq, curr) ?: yielded;
+	p = earliest(rq, curr);
+	if (p && yielded)
+		vrq_defer(rq, yielded, last_deadline(rq));
+	p = p ?: yielded;
+	if (p)
+		count_pick(p);
 
 	/* Who is passed over in the slot may be served sooner elsewhere */
 	if (p && p != curr && p != rq->vrq.slot)

@@ -3,6 +3,7 @@
  * The queues: how tasks are ordered in one, and which one a task waits in.
  * The locking contract is in queue.h.
  */
+#include "cache.h"
 #include "idle.h"
 #include "queue.h"
 
@@ -139,22 +140,29 @@ void vrq_promote_starved(struct rq *rq)
 	if (!has_starved(&grq.queue, now))
 		return;
 
-	raw_spin_lock(&grq.lock);
+	vrq_lock_grq();
 	/*
 	 * For a moment the task was in neither tree: a CPU that went idle then
 	 * may have seen nothing
 	 */
 	if (has_starved(&grq.queue, now))
 		vrq_kick_idle_for(promote_first(&grq.queue));
-	raw_spin_unlock(&grq.lock);
+	vrq_unlock_grq();
 }
 
 /* How many tasks to find an idle CPU for before it is thought of no use */
 #define KICK_TRIES	8
 
-static bool kick_for_one_of(enum vrq_level level)
+/**
+ * vrq_kick_for_one_of - find an idle CPU for one of the tasks of a queue
+ * @queue: the queue, locked
+ * @level: of which level
+ *
+ * Return: true if there was one.
+ */
+bool vrq_kick_for_one_of(struct vrq_queue *queue, enum vrq_level level)
 {
-	struct task_struct *p = vrq_queue_first(&grq.queue, level);
+	struct task_struct *p = vrq_queue_first(queue, level);
 	int tries;
 
 	for (tries = 0; p && tries < KICK_TRIES; tries++) {
@@ -166,29 +174,57 @@ static bool kick_for_one_of(enum vrq_level level)
 	return false;
 }
 
+static bool kick_for_grq(void)
+{
+	bool kicked;
+
+	if (vrq_queue_best_key(&grq.queue) == VRQ_KEY_NONE)
+		return false;
+
+	vrq_lock_grq();
+	kicked = vrq_kick_for_one_of(&grq.queue, VRQ_NORMAL) ||
+		 vrq_kick_for_one_of(&grq.queue, VRQ_IDLE);
+	vrq_unlock_grq();
+
+	return kicked;
+}
+
 /**
- * vrq_kick_for_waiting - let another idle CPU see to what waits in the grq
+ * vrq_kick_for_waiting - let another idle CPU see to what waits
+ * @rq: the run queue of this CPU, locked
  *
  * For a CPU that was kicked and has done something else. One kick is enough:
  * who is kicked does the same.
  */
-void vrq_kick_for_waiting(void)
+void vrq_kick_for_waiting(struct rq *rq)
 {
-	if (vrq_queue_best_key(&grq.queue) == VRQ_KEY_NONE)
-		return;
-
-	raw_spin_lock(&grq.lock);
-	if (!kick_for_one_of(VRQ_NORMAL))
-		kick_for_one_of(VRQ_IDLE);
-	raw_spin_unlock(&grq.lock);
+	if (!kick_for_grq())
+		vrq_cache_kick(rq);
 }
 
-static void place_in_grq(struct task_struct *p)
+/**
+ * vrq_place_in_grq - let a task wait for whichever CPU is first
+ * @p: the task, in no queue; the lock of its home is held
+ *
+ * Kicks an idle CPU if there is one for it.
+ */
+void vrq_place_in_grq(struct task_struct *p)
 {
 	p->vrq.place = VRQ_IN_GRQ;
-	raw_spin_lock(&grq.lock);
+	vrq_lock_grq();
 	vrq_queue_add(&grq.queue, p);
-	raw_spin_unlock(&grq.lock);
+	vrq_unlock_grq();
+	vrq_kick_idle_for(p);
+}
+
+static void place_behind(struct rq *rq, struct task_struct *p)
+{
+	if (!vrq_may_cache(rq, p)) {
+		vrq_place_in_grq(p);
+		return;
+	}
+
+	vrq_cache_add(rq, p);
 	vrq_kick_idle_for(p);
 }
 
@@ -223,8 +259,8 @@ static bool takes_the_slot(struct rq *rq, struct task_struct *p, bool stay)
  * @rq: the home of @p, locked
  * @p: the task, not running, in no queue
  *
- * Kicks an idle CPU if the task went into the grq; to preempt the current task
- * of @rq for one in the slot is the caller's.
+ * Kicks an idle CPU if the task can be taken by others; to preempt the current
+ * task of @rq for one in the slot is the caller's.
  */
 void vrq_place(struct rq *rq, struct task_struct *p)
 {
@@ -236,13 +272,15 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 	    (p->nr_cpus_allowed == 1 &&
 	     cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))) {
 		p->vrq.place = VRQ_IN_LOCAL;
+		p->vrq.since = rq_clock(rq);
 		vrq_queue_add(&rq->vrq.local, p);
 	} else if (takes_the_slot(rq, p, stay)) {
 		vrq_flush_slot(rq);
 		p->vrq.place = VRQ_IN_SLOT;
+		p->vrq.since = rq_clock(rq);
 		WRITE_ONCE(rq->vrq.slot, p);
 	} else {
-		place_in_grq(p);
+		place_behind(rq, p);
 	}
 }
 
@@ -260,10 +298,13 @@ void vrq_unplace(struct rq *rq, struct task_struct *p)
 	case VRQ_IN_LOCAL:
 		vrq_queue_del(&rq->vrq.local, p);
 		break;
+	case VRQ_IN_CACHE:
+		vrq_cache_del(rq, p);
+		break;
 	case VRQ_IN_GRQ:
-		raw_spin_lock(&grq.lock);
+		vrq_lock_grq();
 		vrq_queue_del(&grq.queue, p);
-		raw_spin_unlock(&grq.lock);
+		vrq_unlock_grq();
 		break;
 	}
 
@@ -282,5 +323,22 @@ void vrq_flush_slot(struct rq *rq)
 		return;
 
 	WRITE_ONCE(rq->vrq.slot, NULL);
-	place_in_grq(p);
+	place_behind(rq, p);
+}
+
+/* So long a waker that is about to sleep is waited for, ns */
+#define SLOT_TIMEOUT_NS		(200 * NSEC_PER_USEC)
+
+/**
+ * vrq_expire_slot - the same, at the tick, if it has waited for long enough
+ * @rq: the run queue, locked, its clock updated
+ *
+ * Its waker did not sleep, or this CPU cannot preempt.
+ */
+void vrq_expire_slot(struct rq *rq)
+{
+	struct task_struct *p = rq->vrq.slot;
+
+	if (p && rq_clock(rq) - p->vrq.since > SLOT_TIMEOUT_NS)
+		vrq_flush_slot(rq);
 }

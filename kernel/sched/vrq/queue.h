@@ -39,6 +39,7 @@
 #ifndef _KERNEL_SCHED_VRQ_QUEUE_H
 #define _KERNEL_SCHED_VRQ_QUEUE_H
 
+#include "counters.h"
 #include "entity.h"
 
 /**
@@ -59,12 +60,33 @@ void vrq_queue_del(struct vrq_queue *queue, struct task_struct *p);
 struct task_struct *vrq_queue_first(struct vrq_queue *queue,
 				    enum vrq_level level);
 s64 vrq_queue_best_key(struct vrq_queue *queue);
+bool vrq_kick_for_one_of(struct vrq_queue *queue, enum vrq_level level);
 void vrq_promote_starved(struct rq *rq);
-void vrq_kick_for_waiting(void);
+void vrq_kick_for_waiting(struct rq *rq);
 
 void vrq_place(struct rq *rq, struct task_struct *p);
+void vrq_place_in_grq(struct task_struct *p);
 void vrq_unplace(struct rq *rq, struct task_struct *p);
 void vrq_flush_slot(struct rq *rq);
+void vrq_expire_slot(struct rq *rq);
+
+/* Is there a task of this level? Without the lock the answer is a hint */
+static inline bool vrq_queue_has(struct vrq_queue *queue, enum vrq_level level)
+{
+	return atomic64_read(&queue->earliest[level]) != VRQ_NO_DEADLINE;
+}
+
+/* Take grq.lock, interrupts off */
+static inline void vrq_lock_grq(void)
+{
+	raw_spin_lock(&grq.lock);
+	vrq_count(VRQ_GRQ_LOCK);
+}
+
+static inline void vrq_unlock_grq(void)
+{
+	raw_spin_unlock(&grq.lock);
+}
 
 /* The next task of the same level in @p's queue, or NULL */
 static inline struct task_struct *vrq_queue_next(struct task_struct *p)

@@ -45,6 +45,7 @@ struct vrq_queue {
 /**
  * struct vrq_rq - VRQ's part of a run queue
  * @local: runnable tasks that may run on this CPU only
+ * @cache: runnable tasks that shall run on this CPU for a while yet, see cache.c
  * @slot: the preempt task: woken for this CPU, taken without grq.lock
  * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
  *	Read by other CPUs without the lock
@@ -58,6 +59,7 @@ struct vrq_queue {
  */
 struct vrq_rq {
 	struct vrq_queue	local;
+	struct vrq_queue	cache;
 	struct task_struct	*slot;
 	unsigned long		weight;
 	atomic64_t		priodl;

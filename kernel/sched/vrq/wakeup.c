@@ -2,16 +2,36 @@
 /*
  * The choice of a CPU for a task that wakes up or is new.
  */
+#include <linux/sched/clock.h>
+
+#include "counters.h"
 #include "idle.h"
 #include "queue.h"
 #include "wakeup.h"
 
+/*
+ * How much earlier a deadline must be to preempt. Who is woken by an interrupt
+ * has waited for a time or a device, and preempts whoever is less urgent. Who
+ * is woken by another task takes turns with it or others like it: only if it
+ * is behind by a whole turn, or of a better level. And a waker about to sleep
+ * makes room by itself: then only for a better level.
+ */
+static s64 preempt_margin(const struct task_struct *p, bool sync)
+{
+	if (sync)
+		return 1LL << (VRQ_KEY_LEVEL_SHIFT - 1);
+	if (!in_task())
+		return 0;
+
+	return max_t(s64, VRQ_PREEMPT_MARGIN_NS, p->vrq.span);
+}
+
 #ifdef CONFIG_SMP
-static bool can_preempt(int cpu, s64 key)
+static bool can_preempt(int cpu, s64 key, s64 margin)
 {
 	struct vrq_rq *vrq = &cpu_rq(cpu)->vrq;
 
-	return vrq_key_preempts(key, atomic64_read(&vrq->priodl)) &&
+	return atomic64_read(&vrq->priodl) - key > margin &&
 	       !READ_ONCE(vrq->slot);
 }
 
@@ -21,21 +41,21 @@ static bool can_preempt(int cpu, s64 key)
  */
 static int first_to_preempt(struct task_struct *p, int near)
 {
-	s64 key = vrq_key(p);
+	s64 key = vrq_key(p), margin = p->vrq.margin;
 	struct sched_domain *llc;
 	int cpu, found = -1;
 
 	if (p->policy == SCHED_BATCH)
 		return -1;
 
-	if (cpumask_test_cpu(near, p->cpus_ptr) && can_preempt(near, key))
+	if (cpumask_test_cpu(near, p->cpus_ptr) && can_preempt(near, key, margin))
 		return near;
 
 	rcu_read_lock();
 	llc = rcu_dereference(per_cpu(sd_llc, near));
 	if (llc) {
 		for_each_cpu_and(cpu, p->cpus_ptr, sched_domain_span(llc)) {
-			if (can_preempt(cpu, key)) {
+			if (can_preempt(cpu, key, margin)) {
 				found = cpu;
 				break;
 			}
@@ -46,11 +66,45 @@ static int first_to_preempt(struct task_struct *p, int near)
 		return found;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
-		if (can_preempt(cpu, key))
+		if (can_preempt(cpu, key, margin))
 			return cpu;
 	}
 
 	return -1;
+}
+
+/*
+ * Does a synchronous wake-up by the current task mean what it says? A pipe's
+ * writer tells of every write that it is about to sleep, whether it then waits
+ * for an answer or writes on. So a task's word counts once it has kept it: it
+ * slept within SYNC_SLEEP_NS of the wake-up, and woke nobody in between.
+ */
+#define SYNC_SLEEP_NS		(100 * NSEC_PER_USEC)
+#define SYNC_TRUST_MAX		4
+#define SYNC_TRUSTED		2
+
+static void trust(struct task_struct *p, bool kept_its_word)
+{
+	if (kept_its_word)
+		p->vrq.sync_trust += p->vrq.sync_trust < SYNC_TRUST_MAX;
+	else
+		p->vrq.sync_trust -= p->vrq.sync_trust > 0;
+}
+
+static bool trusted_sync(struct task_struct *waker)
+{
+	if (waker->vrq.sync_wakeup)
+		trust(waker, false);
+	waker->vrq.sync_wakeup = sched_clock_cpu(smp_processor_id());
+
+	return waker->vrq.sync_trust >= SYNC_TRUSTED;
+}
+
+/* Nothing else to do for this CPU once its current task sleeps? */
+static bool waker_is_alone(struct rq *rq)
+{
+	return READ_ONCE(rq->nr_running) == 1 && !READ_ONCE(rq->vrq.slot) &&
+	       vrq_queue_best_key(&grq.queue) == VRQ_KEY_NONE;
 }
 
 /**
@@ -59,38 +113,71 @@ static int first_to_preempt(struct task_struct *p, int near)
  * @prev_cpu: the CPU it ran on last
  * @wake_flags: WF_*
  *
- * An idle CPU, the nearest to @prev_cpu; else the first CPU whose task may be
- * preempted. Else @p will wait in the grq, or beside a waker that is about to
- * sleep in the preempt slot of its CPU, and @prev_cpu is just its home.
+ * The waker's CPU, if nothing else is to do there and the waker is about to
+ * sleep; an idle CPU, the nearest to @prev_cpu; the first CPU whose task may be
+ * preempted. Else @p has to wait: for the waker to sleep, or at @prev_cpu.
  *
  * Return: the CPU; it may be one that is not allowed, which the core sees to.
  */
 int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 {
 	int cpu, this_cpu = smp_processor_id();
+	struct rq *this_rq = cpu_rq(this_cpu);
+	bool sync, trusted = false;
 
 	/* It runs here, and finds a free CPU when it next has to wait */
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
-	cpu = vrq_claim_idle(p->cpus_ptr, prev_cpu);
-	if (cpu >= 0)
-		return cpu;
-
-	cpu = first_to_preempt(p, prev_cpu);
-	if (cpu >= 0)
-		return cpu;
-
 	/* An interrupt that wakes says nothing of the task that it interrupts */
-	if ((wake_flags & WF_SYNC) && in_task() &&
-	    !(current->flags & PF_EXITING) &&
-	    cpumask_test_cpu(this_cpu, p->cpus_ptr) &&
-	    !READ_ONCE(cpu_rq(this_cpu)->vrq.slot)) {
+	sync = (wake_flags & WF_SYNC) && in_task() &&
+	       !(current->flags & PF_EXITING) &&
+	       cpumask_test_cpu(this_cpu, p->cpus_ptr);
+	if (sync && vrq_task(current))
+		trusted = trusted_sync(current);
+	p->vrq.margin = preempt_margin(p, sync);
+
+	if (trusted && waker_is_alone(this_rq)) {
+		vrq_count(VRQ_WAKE_STAY);
 		p->vrq.stay = true;
 		return this_cpu;
 	}
 
-	return prev_cpu;
+	cpu = vrq_claim_idle(p->cpus_ptr, prev_cpu);
+	if (cpu >= 0) {
+		vrq_count(VRQ_WAKE_IDLE);
+		return cpu;
+	}
+
+	cpu = first_to_preempt(p, prev_cpu);
+	if (cpu >= 0) {
+		vrq_count(VRQ_WAKE_PREEMPT);
+		return cpu;
+	}
+
+	if (trusted && !READ_ONCE(this_rq->vrq.slot)) {
+		vrq_count(VRQ_WAKE_STAY);
+		p->vrq.stay = true;
+		return this_cpu;
+	}
+
+	vrq_count(VRQ_WAKE_QUEUE);
+
+	return sync ? this_cpu : prev_cpu;
+}
+
+/**
+ * vrq_note_sleep - the current task goes to sleep
+ * @rq: its run queue, locked, its clock updated
+ * @p: the task
+ */
+void vrq_note_sleep(struct rq *rq, struct task_struct *p)
+{
+	if (!p->vrq.sync_wakeup)
+		return;
+
+	trust(p, rq_clock(rq) - p->vrq.sync_wakeup < SYNC_SLEEP_NS);
+	p->vrq.sync_wakeup = 0;
 }
 #endif /* CONFIG_SMP */
 
@@ -107,6 +194,10 @@ void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 {
 	if (p->vrq.place != VRQ_IN_SLOT && p->vrq.place != VRQ_IN_LOCAL)
 		return;
+
+	/* vrq_select_task_rq() is not asked where there is no choice */
+	if (p->vrq.place == VRQ_IN_LOCAL)
+		p->vrq.margin = preempt_margin(p, wake_flags & WF_SYNC);
 
 	if (vrq_may_preempt(p, vrq_curr(rq)))
 		resched_curr(rq);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Task caching: a task that begins to wait does so in a queue of its CPU, whose
+ * cache has its data or that of its waker, and which can take it without
+ * grq.lock. It goes into the grq, for every CPU to take,
+ *
+ *  - at once, when it has used up a slice on a CPU with more to do than the mean
+ *    of those that it may use;
+ *  - when it has waited for half a time slice and its deadline has passed: it
+ *    would get less than its share of the machine;
+ *  - when it has waited for a second, whatever its deadline;
+ *  - when a higher class keeps its CPU for longer than a tick.
+ *
+ * Before that, other CPUs take it only if they would otherwise be idle, or run
+ * a task of a worse level. So no CPU is idle while a cached task waits that may
+ * run there, and what caching does to the order of deadlines is bounded.
+ *
+ * The idea of caching tasks is VRQ's of 2015, where cached tasks stayed in the
+ * global queue and other CPUs passed over them, under its lock.
+ */
+#include "cache.h"
+#include "counters.h"
+#include "idle.h"
+#include "queue.h"
+
+/* After this long, ns, a task that is overdue may go elsewhere */
+#define CACHE_TIMEOUT_NS	(VRQ_RR_INTERVAL_NS / 2)
+/* After this long any task may */
+#define CACHE_LIMIT_NS		NSEC_PER_SEC
+
+#ifdef CONFIG_SMP
+/*
+ * The CPUs that have cached tasks. A CPU's bit changes under its rq->lock; the
+ * barriers that make it a promise to idle CPUs are [A] and [B] in queue.h.
+ */
+static struct cpumask cached_cpus ____cacheline_aligned_in_smp;
+
+static void mark(struct rq *rq, bool has_tasks)
+{
+	if (cpumask_test_cpu(cpu_of(rq), &cached_cpus) != has_tasks)
+		cpumask_assign_cpu(cpu_of(rq), &cached_cpus, has_tasks);
+}
+#else
+static void mark(struct rq *rq, bool has_tasks) { }
+#endif
+
+/**
+ * vrq_may_cache - may a task wait for this CPU?
+ * @rq: the home of @p, locked
+ * @p: the task
+ *
+ * Return: false if the CPU is not for @p, goes down, runs a higher class, or
+ * has more than its part of the load.
+ */
+bool vrq_may_cache(struct rq *rq, struct task_struct *p)
+{
+	bool roams = p->vrq.roams;
+
+	p->vrq.roams = false;
+
+	return !roams && rq->nr_running == rq->cfs.h_nr_queued &&
+	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
+	       cpu_active(cpu_of(rq));
+}
+
+/**
+ * vrq_cache_add - let a task wait for this CPU
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task
+ *
+ * The caller must then look for an idle CPU, see queue.h.
+ */
+void vrq_cache_add(struct rq *rq, struct task_struct *p)
+{
+	p->vrq.place = VRQ_IN_CACHE;
+	p->vrq.since = rq_clock(rq);
+	vrq_queue_add(&rq->vrq.cache, p);
+	mark(rq, true);
+}
+
+/**
+ * vrq_cache_del - take a task out of the queue of its CPU
+ * @rq: the home of @p, locked
+ * @p: the task
+ */
+void vrq_cache_del(struct rq *rq, struct task_struct *p)
+{
+	vrq_queue_del(&rq->vrq.cache, p);
+	if (vrq_queue_best_key(&rq->vrq.cache) == VRQ_KEY_NONE)
+		mark(rq, false);
+}
+
+static bool expired(const struct task_struct *p, u64 now)
+{
+	u64 waited = now - p->vrq.since;
+
+	if (waited < CACHE_TIMEOUT_NS)
+		return false;
+
+	return waited > CACHE_LIMIT_NS ||
+	       (s64)(now - p->vrq.deadline) > 0;
+}
+
+/**
+ * vrq_cache_expire - let other CPUs have what this one does not get round to
+ * @rq: the run queue of this CPU, locked, its clock updated
+ *
+ * Called at the tick. Of each level the first task is looked at: it is the one
+ * that has been due for longest, and the next is looked at when it has gone.
+ */
+void vrq_cache_expire(struct rq *rq)
+{
+	bool all = !vrq_task(vrq_curr(rq));
+	enum vrq_level level;
+	struct task_struct *p;
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		while ((p = vrq_queue_first(&rq->vrq.cache, level))) {
+			if (!all && !expired(p, rq_clock(rq)))
+				break;
+			vrq_cache_del(rq, p);
+			vrq_place_in_grq(p);
+			vrq_count(VRQ_UNCACHED);
+		}
+	}
+}
+
+#ifdef CONFIG_SMP
+/**
+ * vrq_cached_elsewhere - does a task of this level wait in any CPU's queue?
+ * @level: the level
+ *
+ * Return: a hint, no lock is taken.
+ */
+bool vrq_cached_elsewhere(enum vrq_level level)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &cached_cpus) {
+		if (vrq_queue_has(&cpu_rq(cpu)->vrq.cache, level))
+			return true;
+	}
+
+	return false;
+}
+
+static struct task_struct *first_allowed(struct rq *from, enum vrq_level level,
+					 int cpu)
+{
+	struct task_struct *p = vrq_queue_first(&from->vrq.cache, level);
+
+	while (p && !cpumask_test_cpu(cpu, p->cpus_ptr))
+		p = vrq_queue_next(p);
+
+	return p;
+}
+
+static struct task_struct *steal_from(struct rq *from, enum vrq_level level,
+				      struct rq *rq, bool *missed)
+{
+	struct task_struct *p;
+
+	if (from == rq || !vrq_queue_has(&from->vrq.cache, level))
+		return NULL;
+
+	if (!raw_spin_rq_trylock(from)) {
+		*missed = true;
+		return NULL;
+	}
+
+	p = first_allowed(from, level, cpu_of(rq));
+	if (!p) {
+		raw_spin_rq_unlock(from);
+		return NULL;
+	}
+
+	vrq_cache_del(from, p);
+	p->vrq.place = VRQ_PICKED;
+
+	return p;
+}
+
+/* The CPUs behind the same last-level cache as @cpu */
+static const struct cpumask *llc_span(int cpu)
+{
+	struct sched_domain *llc = rcu_dereference(per_cpu(sd_llc, cpu));
+
+	return llc ? sched_domain_span(llc) : cpumask_of(cpu);
+}
+
+/**
+ * vrq_cache_steal - take a task that waits for another CPU
+ * @rq: the run queue of this CPU, locked
+ * @level: the level
+ * @missed: set if a run queue was locked
+ *
+ * Near ones first.
+ *
+ * Return: a task with the lock of its home, to be brought here, or NULL.
+ */
+struct task_struct *vrq_cache_steal(struct rq *rq, enum vrq_level level,
+				    bool *missed)
+{
+	const struct cpumask *near;
+	struct task_struct *p = NULL;
+	int cpu;
+
+	if (cpumask_empty(&cached_cpus))
+		return NULL;
+
+	rcu_read_lock();
+	near = llc_span(cpu_of(rq));
+	for_each_cpu_and(cpu, &cached_cpus, near) {
+		p = steal_from(cpu_rq(cpu), level, rq, missed);
+		if (p)
+			goto out;
+	}
+	for_each_cpu_andnot(cpu, &cached_cpus, near) {
+		p = steal_from(cpu_rq(cpu), level, rq, missed);
+		if (p)
+			goto out;
+	}
+out:
+	rcu_read_unlock();
+
+	return p;
+}
+/**
+ * vrq_cache_kick - let an idle CPU see to what is cached on busy ones
+ * @rq: the run queue of this CPU, locked
+ *
+ * A run queue that is locked is passed over: whoever holds the lock is about to
+ * take a task, or has just brought one and kicks for it.
+ */
+void vrq_cache_kick(struct rq *rq)
+{
+	struct rq *from;
+	bool kicked;
+	int cpu;
+
+	for_each_cpu(cpu, &cached_cpus) {
+		from = cpu_rq(cpu);
+		if (from != rq && !raw_spin_rq_trylock(from))
+			continue;
+		kicked = vrq_kick_for_one_of(&from->vrq.cache, VRQ_NORMAL) ||
+			 vrq_kick_for_one_of(&from->vrq.cache, VRQ_IDLE);
+		if (from != rq)
+			raw_spin_rq_unlock(from);
+		if (kicked)
+			return;
+	}
+}
+#endif /* CONFIG_SMP */

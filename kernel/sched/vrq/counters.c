@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The file of counters. Built with CONFIG_DEBUG_FS only.
+ */
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/seq_file.h>
+
+#include "core.h"
+#include "counters.h"
+
+DEFINE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
+
+static const char * const names[VRQ_COUNTERS] = {
+	[VRQ_GRQ_LOCK]		= "grq_lock",
+	[VRQ_GRQ_MISSED]	= "grq_missed",
+	[VRQ_PICK_CURR]		= "pick_curr",
+	[VRQ_PICK_SLOT]		= "pick_slot",
+	[VRQ_PICK_LOCAL]	= "pick_local",
+	[VRQ_PICK_CACHED]	= "pick_cached",
+	[VRQ_PICK_GRQ]		= "pick_grq",
+	[VRQ_PICK_PULLED]	= "pick_pulled",
+	[VRQ_PICK_STOLEN]	= "pick_stolen",
+	[VRQ_PICK_NONE]		= "pick_none",
+	[VRQ_WAKE_IDLE]		= "wake_idle",
+	[VRQ_WAKE_PREEMPT]	= "wake_preempt",
+	[VRQ_WAKE_STAY]		= "wake_stay",
+	[VRQ_WAKE_QUEUE]	= "wake_queue",
+	[VRQ_KICK]		= "kick",
+	[VRQ_UNCACHED]		= "uncached",
+};
+
+/* A line for each counter: name, sum, and the part of each CPU that is online */
+static int counters_show(struct seq_file *m, void *unused)
+{
+	enum vrq_counter counter;
+	unsigned long sum;
+	int cpu;
+
+	for (counter = 0; counter < VRQ_COUNTERS; counter++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += per_cpu(vrq_counters[counter], cpu);
+		seq_printf(m, "%-12s %lu", names[counter], sum);
+		for_each_online_cpu(cpu)
+			seq_printf(m, " %lu",
+				   per_cpu(vrq_counters[counter], cpu));
+		seq_putc(m, '\n');
+	}
+
+	return 0;
+}
+
+static int counters_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, counters_show, NULL);
+}
+
+/*
+ * Whatever is written sets all to zero; what a CPU counts just then may be kept
+ * or lost.
+ */
+static ssize_t counters_write(struct file *file, const char __user *text,
+			      size_t len, loff_t *pos)
+{
+	enum vrq_counter counter;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		for (counter = 0; counter < VRQ_COUNTERS; counter++)
+			per_cpu(vrq_counters[counter], cpu) = 0;
+	}
+
+	return len;
+}
+
+static const struct file_operations counters_fops = {
+	.open		= counters_open,
+	.read		= seq_read,
+	.write		= counters_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* Behind sched_init_debug(), which makes the directory */
+static int __init create_counters(void)
+{
+	struct dentry *dir;
+
+	if (!sched_vrq_enabled())
+		return 0;
+
+	dir = debugfs_lookup("sched", NULL);
+	debugfs_create_file("vrq", 0644, dir, NULL, &counters_fops);
+	dput(dir);
+
+	return 0;
+}
+late_initcall_sync(create_counters);
