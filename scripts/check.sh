@@ -74,7 +74,7 @@ step "W=1, with sched_ext" compile ext kernel/sched/ W=1
 step "sparse" compile ext kernel/sched/vrq/ C=2
 step "W=1, 32 bits, one CPU" compile up32 kernel/sched/ W=1
 step "sparse, 32 bits, one CPU" compile up32 kernel/sched/vrq/ C=2
-step "shellcheck" shellcheck "$top"/scripts/*.sh "$top/.ci/run"
+step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top/.ci/run"
 step "ruff" "$build/venv/bin/ruff" check -q "$top/scripts" "$top/tests"
 step "ruff format" "$build/venv/bin/ruff" format -q --check "$top/scripts" "$top/tests"
 step "guest tests compile" tools_c

@@ -225,6 +225,7 @@ out:
 
 	return p;
 }
+
 /**
  * vrq_cache_kick - let an idle CPU see to what is cached on busy ones
  * @rq: the run queue of this CPU, locked
