@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The benchmark's judgements, and that its tables fit together."""
+
+import math
+
+import pytest
+
+from benchmark import figures, report, runner
+from benchmark.workloads import WORKLOADS, Setting
+from common import Failure
+
+MODES = ("virtual", "parallel", "here")
+
+
+def outcome(kernel, number, rows, failure=""):
+    return runner.Outcome("pingpong", kernel, number, rows, {}, "6.12.0", failure)
+
+
+def made_report(outcomes, mode="virtual"):
+    kernels = runner.parse_kernels("", "bzImage")
+    facts = {"date": "today", "commit": "abc", "machine": {}, "passes": 2, "minutes": 1.0}
+    return report.gather(outcomes, kernels, Setting(mode, 4), facts)
+
+
+def test_a_ratio_is_a_cost():
+    assert figures.cost_ratio(2, 1, "lower") == 0.5
+    assert figures.cost_ratio(1, 2, "higher") == 0.5
+    assert figures.cost_ratio(0, 0, "lower") == 1
+    assert figures.cost_ratio(0, 3, "lower") == math.inf
+
+
+@pytest.mark.parametrize(
+    "base, values, verdict",
+    [
+        ([1.00, 1.01], [0.90, 0.91], "better"),
+        ([1.00, 1.01], [1.10, 1.11], "worse"),
+        ([1.00, 1.10], [1.05, 1.20], "cannot tell"),  # ranges touch
+        ([1.000, 1.001], [1.010, 1.011], "cannot tell"),  # apart, but by 1% only
+        ([10, 11, 9, 10, 12, 10, 11], [8, 7, 8, 9, 7, 8, 7.5], "better"),
+        ([10, 11, 9, 10, 12, 10, 11], [10, 9, 12, 10, 11, 10, 11], "cannot tell"),
+        ([0, 0], [0, 0], "cannot tell"),
+    ],
+)
+def test_verdicts_respect_the_spread(base, values, verdict):
+    assert figures.compare(base, values, "lower").verdict == verdict
+
+
+def test_a_target_missed_by_less_than_the_spread_is_near():
+    comparison = figures.Comparison(ratio=0.57, spread=0.05, verdict="better")
+    assert comparison.against(0.60) == "met"
+    assert comparison.against(0.55) == "near"
+    assert comparison.against(0.50) == "missed"
+
+
+def test_kernels_are_added_and_replaced():
+    kernels = runner.parse_kernels("'bmq=/x/bzImage:quiet splash' vrq=/y/bzImage:sched=vrq", "/z/bzImage")
+    assert [(kernel.name, kernel.image, kernel.cmdline) for kernel in kernels] == [
+        ("fair", "/z/bzImage", "sched=fair"),
+        ("vrq", "/y/bzImage", "sched=vrq"),
+        ("bmq", "/x/bzImage", "quiet splash"),
+    ]
+    for wrong in ("bmq", "=x", "a b=x", "bmq="):
+        with pytest.raises(Failure):
+            runner.parse_kernels(wrong, "/z/bzImage")
+
+
+def test_every_target_names_a_row():
+    for mode in ("virtual", "parallel"):
+        wanted, default = report.targets(mode)
+        assert default == 1
+        assert report.in_order(wanted) != [] and set(report.in_order(wanted)) == set(wanted)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_script_is_valid_bash(name, mode, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(WORKLOADS[name].script(Setting(mode, 2)))
+    runner.run("bash", "-n", script)
+
+
+def test_a_failure_is_told_and_the_rest_goes_on():
+    content = made_report(
+        [
+            outcome("fair", 0, {"pipe": 2.0}),
+            outcome("fair", 1, {"pipe": 2.1}),
+            outcome("vrq", 0, {"pipe": 1.0}),
+            outcome("vrq", 1, {}, "the guest died, see log"),
+        ]
+    )
+    assert content["failures"] == [
+        {"workload": "pingpong", "kernel": "vrq", "pass": 2, "cause": "the guest died, see log"}
+    ]
+    text = report.markdown(content)
+    assert "FAILED** pingpong, vrq, pass 2: the guest died" in text
+    assert "(0.49)" in text and "✓" in text
+
+
+def test_a_kernel_without_figures_leaves_a_gap():
+    content = made_report([outcome("fair", 0, {"pipe": 2.0}), outcome("vrq", 0, {}, "no such image")])
+    assert "—" in report.markdown(content)
+
+
+def test_a_file_that_is_no_report_is_refused(tmp_path):
+    (tmp_path / "report.json").write_text("[]")
+    with pytest.raises(Failure, match="not a report"):
+        report.load(tmp_path)
+    with pytest.raises(Failure, match="No such file"):
+        report.load(tmp_path / "nothing.json")
+
+
+def test_output_is_parsed():
+    rows, bins, release = runner.parse("release 6.12.1 vrq\nrow a 1.5\nrow b x\nnoise\nbin a 100 3\nbin a 200 1\n")
+    assert (rows, bins, release) == ({"a": 1.5}, {"a": {"100": 3, "200": 1}}, "6.12.1 vrq")
