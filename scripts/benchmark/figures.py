@@ -64,7 +64,8 @@ def compare(base, values, better):
         apart = mannwhitneyu(base, values).pvalue < 0.05
         floor = FLOOR_MANY
     else:
-        apart = min(values) > max(base) or max(values) < min(base)
+        # one pass says nothing of the spread
+        apart = len(base) > 1 < len(values) and (min(values) > max(base) or max(values) < min(base))
         floor = FLOOR_FEW
     if not apart or abs(ratio - 1) <= floor:
         return Comparison(ratio, both, "cannot tell")

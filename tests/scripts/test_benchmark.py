@@ -39,6 +39,7 @@ def test_a_ratio_is_a_cost():
         ([10, 11, 9, 10, 12, 10, 11], [8, 7, 8, 9, 7, 8, 7.5], "better"),
         ([10, 11, 9, 10, 12, 10, 11], [10, 9, 12, 10, 11, 10, 11], "cannot tell"),
         ([0, 0], [0, 0], "cannot tell"),
+        ([1.0], [0.5, 0.5], "cannot tell"),  # one pass has no spread
     ],
 )
 def test_verdicts_respect_the_spread(base, values, verdict):
