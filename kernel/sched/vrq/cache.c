@@ -18,6 +18,8 @@
  * The idea of caching tasks is VRQ's of 2015, where cached tasks stayed in the
  * global queue and other CPUs passed over them, under its lock.
  */
+#include <linux/tick.h>
+
 #include "cache.h"
 #include "counters.h"
 #include "idle.h"
@@ -27,6 +29,8 @@
 #define CACHE_TIMEOUT_NS	(VRQ_RR_INTERVAL_NS / 2)
 /* After this long any task may */
 #define CACHE_LIMIT_NS		NSEC_PER_SEC
+/* How many tasks of a level to look at in a tick */
+#define EXPIRE_TRIES		8
 
 #ifdef CONFIG_SMP
 /*
@@ -49,8 +53,8 @@ static void mark(struct rq *rq, bool has_tasks) { }
  * @rq: the home of @p, locked
  * @p: the task
  *
- * Return: false if the CPU is not for @p, goes down, runs a higher class, or
- * has more than its part of the load.
+ * Return: false if the CPU is not for @p, goes down, runs a higher class, may
+ * go without a tick while it does, or has more than its part of the load.
  */
 bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 {
@@ -60,7 +64,8 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 
 	return !roams && rq->nr_running == rq->cfs.h_nr_queued &&
 	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
-	       cpu_active(cpu_of(rq));
+	       cpu_active(cpu_of(rq)) &&
+	       !tick_nohz_full_cpu(cpu_of(rq));
 }
 
 /**
@@ -105,23 +110,30 @@ static bool expired(const struct task_struct *p, u64 now)
  * vrq_cache_expire - let other CPUs have what this one does not get round to
  * @rq: the run queue of this CPU, locked, its clock updated
  *
- * Called at the tick. Of each level the first task is looked at: it is the one
- * that has been due for longest, and the next is looked at when it has gone.
+ * Called at the tick. A few tasks of each level are looked at, so that the time
+ * with interrupts off stays short; the earliest deadlines are those that others
+ * would run next. For what stays an idle CPU is kicked once more: a kick may have
+ * been used up for another task, see vrq_cache_kick().
  */
 void vrq_cache_expire(struct rq *rq)
 {
 	bool all = !vrq_task(vrq_curr(rq));
 	enum vrq_level level;
-	struct task_struct *p;
+	struct task_struct *p, *next;
+	int tries;
 
 	for (level = 0; level < VRQ_LEVELS; level++) {
-		while ((p = vrq_queue_first(&rq->vrq.cache, level))) {
-			if (!all && !expired(p, rq_clock(rq)))
-				break;
-			vrq_cache_del(rq, p);
-			vrq_place_in_grq(p);
-			vrq_count(VRQ_UNCACHED);
+		p = vrq_queue_first(&rq->vrq.cache, level);
+		for (tries = 0; p && tries < EXPIRE_TRIES; tries++) {
+			next = vrq_queue_next(p);
+			if (all || expired(p, rq_clock(rq))) {
+				vrq_cache_del(rq, p);
+				vrq_place_in_grq(p);
+				vrq_count(VRQ_UNCACHED);
+			}
+			p = next;
 		}
+		vrq_kick_for_one_of(&rq->vrq.cache, level);
 	}
 }
 
@@ -230,14 +242,17 @@ out:
  * vrq_cache_kick - let an idle CPU see to what is cached on busy ones
  * @rq: the run queue of this CPU, locked
  *
- * A run queue that is locked is passed over: whoever holds the lock is about to
- * take a task, or has just brought one and kicks for it.
+ * A run queue that is locked is passed over, for its CPU kicks again at its next
+ * tick: see vrq_cache_expire().
  */
 void vrq_cache_kick(struct rq *rq)
 {
 	struct rq *from;
 	bool kicked;
 	int cpu;
+
+	if (!vrq_any_idle())
+		return;
 
 	for_each_cpu(cpu, &cached_cpus) {
 		from = cpu_rq(cpu);

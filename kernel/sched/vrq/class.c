@@ -121,8 +121,10 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (vrq_curr(rq) == p) {
 		update_curr_vrq(rq);
-		if (flags & DEQUEUE_SLEEP)
+		if (flags & DEQUEUE_SLEEP) {
 			vrq_note_sleep(rq, p);
+			p->vrq.roams = false;
+		}
 	} else if (p->vrq.place != VRQ_PICKED) {
 		vrq_unplace(rq, p);
 	}
@@ -231,6 +233,7 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 	if (!p->vrq.queued || p->vrq.place == VRQ_ON_CPU)
 		return false;
 
+	update_rq_clock(home);
 	vrq_unplace(home, p);
 	p->vrq.deadline = min(p->vrq.deadline, vrq_curr(rq)->vrq.deadline);
 	vrq_place(home, p);

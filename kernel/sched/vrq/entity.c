@@ -69,7 +69,9 @@ static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 static bool overloaded(struct rq *rq, const struct task_struct *p, u64 weight,
 		       unsigned int cpus)
 {
-	return (rq->vrq.weight - p->vrq.weight / 4) * cpus > weight;
+	u64 here = rq->vrq.weight + (p->vrq.queued ? 0 : p->vrq.weight);
+
+	return here * cpus > weight + (u64)p->vrq.weight * cpus / 4;
 }
 
 /**

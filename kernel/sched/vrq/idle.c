@@ -154,3 +154,15 @@ bool vrq_kick_idle_for(struct task_struct *p)
 
 	return true;
 }
+
+/**
+ * vrq_any_idle - is there an idle CPU at all?
+ *
+ * Return: false if none was after the caller let tasks wait.
+ */
+bool vrq_any_idle(void)
+{
+	/* as [A] in queue.h */
+	smp_mb();
+	return !cpumask_empty(&idle_cpus);
+}

@@ -13,6 +13,7 @@ void vrq_set_idle(struct rq *rq);
 bool vrq_clear_idle(struct rq *rq);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
 bool vrq_kick_idle_for(struct task_struct *p);
+bool vrq_any_idle(void);
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
 static inline void vrq_idle_init_rq(struct rq *rq) { }

@@ -160,8 +160,13 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 				 bool *missed)
 {
-	struct task_struct *p = vrq_cache_steal(rq, level, missed);
+	struct task_struct *p;
 
+	/* A CPU that goes down would only have it pushed away again */
+	if (!cpu_active(cpu_of(rq)))
+		return NULL;
+
+	p = vrq_cache_steal(rq, level, missed);
 	if (p) {
 		vrq_count(VRQ_PICK_STOLEN);
 		bring_home(rq, p);
@@ -239,7 +244,7 @@ static struct task_struct *last_look(struct rq *rq)
 
 	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
-	if (!p && active)
+	if (!p)
 		p = steal(rq, VRQ_NORMAL, &missed) ?:
 		    steal(rq, VRQ_IDLE, &missed);
 

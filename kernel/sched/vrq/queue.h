@@ -11,8 +11,9 @@
  * task_rq_lock(), setaffinity, migration and hotplug need to know nothing of
  * VRQ. On top of that:
  *
- *  - p->vrq and every place but the grq (a CPU, its slot, its local queue)
- *    belong to the home's rq->lock.
+ *  - p->vrq, with the exceptions named in <linux/sched/vrq.h>, and every place
+ *    but the grq (a CPU, its slot, its local and its cache queue) belong to the
+ *    home's rq->lock.
  *  - Entering and leaving the grq takes the home's rq->lock and, nested in it,
  *    grq.lock. Under grq.lock alone one may walk the grq and read, of the tasks
  *    in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change only while their
@@ -24,7 +25,8 @@
  *    pick, and nothing ever waits for an rq->lock with grq.lock held.
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
- * half of it: vrq_queue.earliest, vrq_rq.priodl, the idle mask.
+ * half of it: vrq_queue.earliest, vrq_rq.priodl, the masks of idle CPUs and of
+ * CPUs with cached tasks.
  *
  * No wake-up is lost:
  *
@@ -34,7 +36,10 @@
  *     read the idle mask, kick           read grq.queue.earliest, look again
  *
  * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees
- * the bit or the other sees the task.
+ * the bit or the other sees the task. The same holds for a task that waits in the
+ * cache queue of a CPU, with the mask of such CPUs in place of earliest. A kick
+ * can be used up for another task than that which it was for: then it is passed
+ * on, see vrq_kick_for_waiting(), and for cached tasks repeated at each tick.
  */
 #ifndef _KERNEL_SCHED_VRQ_QUEUE_H
 #define _KERNEL_SCHED_VRQ_QUEUE_H

@@ -10,6 +10,17 @@
 #include "wakeup.h"
 
 /*
+ * Does a wake-up for @cpu say that the current task there is about to sleep? An
+ * interrupt that wakes says nothing of the task that it interrupts, and a
+ * real-time task is not one to take turns with.
+ */
+static bool sync_wakeup(int cpu, int wake_flags)
+{
+	return (wake_flags & WF_SYNC) && in_task() && vrq_task(current) &&
+	       !(current->flags & PF_EXITING) && cpu == smp_processor_id();
+}
+
+/*
  * How much earlier a deadline must be to preempt. Who is woken by an interrupt
  * has waited for a time or a device, and preempts whoever is less urgent. Who
  * is woken by another task takes turns with it or others like it: only if it
@@ -129,11 +140,9 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
-	/* An interrupt that wakes says nothing of the task that it interrupts */
-	sync = (wake_flags & WF_SYNC) && in_task() &&
-	       !(current->flags & PF_EXITING) &&
+	sync = sync_wakeup(this_cpu, wake_flags) &&
 	       cpumask_test_cpu(this_cpu, p->cpus_ptr);
-	if (sync && vrq_task(current))
+	if (sync)
 		trusted = trusted_sync(current);
 	p->vrq.margin = preempt_margin(p, sync);
 
@@ -176,7 +185,8 @@ void vrq_note_sleep(struct rq *rq, struct task_struct *p)
 	if (!p->vrq.sync_wakeup)
 		return;
 
-	trust(p, rq_clock(rq) - p->vrq.sync_wakeup < SYNC_SLEEP_NS);
+	/* the run queue's clock may be a little behind */
+	trust(p, (s64)(rq_clock(rq) - p->vrq.sync_wakeup) < (s64)SYNC_SLEEP_NS);
 	p->vrq.sync_wakeup = 0;
 }
 #endif /* CONFIG_SMP */
@@ -197,7 +207,8 @@ void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 
 	/* vrq_select_task_rq() is not asked where there is no choice */
 	if (p->vrq.place == VRQ_IN_LOCAL)
-		p->vrq.margin = preempt_margin(p, wake_flags & WF_SYNC);
+		p->vrq.margin = preempt_margin(p, sync_wakeup(cpu_of(rq),
+							      wake_flags));
 
 	if (vrq_may_preempt(p, vrq_curr(rq)))
 		resched_curr(rq);
