@@ -96,7 +96,7 @@ def table_rows(report):
     wanted, default = targets(report["mode"])
     for name, values in report["rows"].items():
         row = row_of(name)
-        cells, mark = [], ""
+        cells, mark, target = [], "", ""
         for kernel in names:
             if kernel not in values:
                 cells.append("—")
@@ -110,7 +110,6 @@ def table_rows(report):
                     target = wanted.get(name, default)
                     mark = comparison.against(target)
             cells.append(cell)
-        target = wanted.get(name, default) if mark else ""
         yield name, row, cells, mark, target
 
 

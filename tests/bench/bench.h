@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../scheduler.h"
+
 #define USEC	1000ULL
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
@@ -218,19 +220,6 @@ static inline void pin(int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("sched_setaffinity");
-}
-
-static inline bool under_vrq(void)
-{
-	char name[8] = "";
-	int fd = open("/sys/kernel/sched/active", O_RDONLY);
-
-	if (fd >= 0) {
-		if (read(fd, name, sizeof(name) - 1) < 0)
-			name[0] = 0;
-		close(fd);
-	}
-	return !strncmp(name, "vrq", 3);
 }
 
 static inline void *zalloc(size_t count, size_t size)

@@ -8,6 +8,15 @@
 
 const char usage[] = "NS COMMAND...";
 
+static void run(void *command)
+{
+	char **argv = command;
+
+	execvp(argv[0], argv);
+	fprintf(stderr, "slack: %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long ns;
@@ -20,15 +29,7 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_TIMERSLACK, ns, 0UL, 0UL, 0UL))
 		die("prctl(PR_SET_TIMERSLACK)");
 	/* fork() makes it the default, which a change of policy goes back to */
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execvp(argv[2], argv + 2);
-		fprintf(stderr, "slack: %s: %s\n", argv[2], strerror(errno));
-		_exit(127);
-	}
+	pid = spawn(run, argv + 2);
 	if (waitpid(pid, &status, 0) < 0)
 		die("waitpid");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

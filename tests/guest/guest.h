@@ -24,6 +24,8 @@
 
 #include "kselftest.h"
 
+#include "../scheduler.h"
+
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
 
@@ -61,19 +63,6 @@ static inline void sleep_ns(uint64_t ns)
 static inline int online_cpus(void)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-static inline bool under_vrq(void)
-{
-	char name[8] = "";
-	int fd = open("/sys/kernel/sched/active", O_RDONLY);
-
-	if (fd >= 0) {
-		if (read(fd, name, sizeof(name) - 1) < 0)
-			name[0] = 0;
-		close(fd);
-	}
-	return !strncmp(name, "vrq", 3);
 }
 
 /* Memory that parent and children see, zeroed */
