@@ -32,7 +32,7 @@ def gather(outcomes, kernels, setting, facts):
                     "cause": outcome.failure,
                 }
             )
-            continue
+        # what a run gave before it failed counts
         for row, value in outcome.rows.items():
             by_kernel = rows.setdefault(f"{outcome.workload}/{row}", {})
             by_kernel.setdefault(outcome.kernel, []).append(value)
@@ -113,16 +113,20 @@ def table_rows(report):
         yield name, row, cells, mark, target
 
 
-def disagreements(report):
-    """The largest distances between passes: of throughput rows and of averages."""
-    found = []
-    for name, values in report["rows"].items():
-        row = row_of(name)
-        if not row.better or (row.kind != "throughput" and not name.endswith(("-avg", "-avg-us"))):
-            continue
-        for kernel, passes in values.items():
-            found.append((figures.disagreement(passes), name, kernel))
-    return sorted(found, reverse=True)
+def repeats(name):
+    """Must this row come out the same each time? Throughput and averages must, tails cannot."""
+    row = row_of(name)
+    return bool(row.better) and (row.kind == "throughput" or name.endswith(("-avg", "-avg-us")))
+
+
+def disagreement_line(what, found):
+    """What says how far the rows of (distance, row, kernel) are apart."""
+    distance, name, kernel = max(found)
+    beyond = sum(distance > 0.02 for distance, _, _ in found)
+    return (
+        f"{what} of throughput rows and averages disagree by {distance:.1%} at most ({name}, {kernel}); "
+        f"{beyond} of {len(found)} by more than 2%"
+    )
 
 
 def summary(report):
@@ -133,14 +137,14 @@ def summary(report):
         "; ".join(f"{name}: {value}" for name, value in report["machine"].items()),
     ]
     lines += [f"{kernel['name']}: {kernel['release']} {kernel['cmdline']}".strip() for kernel in report["kernels"]]
-    worst = disagreements(report)
-    if report["passes"] > 1 and worst:
-        beyond = sum(distance > 0.02 for distance, _, _ in worst)
-        distance, name, kernel = worst[0]
-        lines.append(
-            f"Passes of throughput rows and averages disagree by {distance:.1%} at most ({name}, {kernel}); "
-            f"{beyond} of {len(worst)} by more than 2%"
-        )
+    found = [
+        (figures.disagreement(passes), name, kernel)
+        for name, values in report["rows"].items()
+        for kernel, passes in values.items()
+        if repeats(name)
+    ]
+    if report["passes"] > 1 and found:
+        lines.append(disagreement_line("Passes", found))
     marks = [mark for _, _, _, mark, _ in table_rows(report) if mark]
     if marks:
         lines.append(
@@ -203,6 +207,7 @@ def compare(first, second):
     """The lines of a comparison of two reports, kernel by kernel, and the counts."""
     console = Console(highlight=False)
     counts = {"better": 0, "worse": 0, "cannot tell": 0}
+    apart = []
     kernels = [kernel["name"] for kernel in first["kernels"]]
     common = [name for name in kernels if name in {kernel["name"] for kernel in second["kernels"]}]
     pairs = [(name, name) for name in common] or [(kernels[0], second["kernels"][0]["name"])]
@@ -217,6 +222,8 @@ def compare(first, second):
                 continue
             result = figures.compare(a, b, row.better)
             counts[result.verdict] += 1
+            if repeats(name):
+                apart.append((figures.disagreement([statistics.median(a), statistics.median(b)]), name, one))
             colour = {"better": "green", "worse": "red"}.get(result.verdict)
             table.add_row(
                 name,
@@ -228,4 +235,6 @@ def compare(first, second):
             )
         console.print(table)
     console.print("; ".join(f"{count} rows {verdict}" for verdict, count in counts.items()))
+    if apart:
+        console.print(disagreement_line("Medians", apart))
     return counts

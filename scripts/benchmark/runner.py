@@ -17,6 +17,9 @@ from .workloads import WORKLOADS
 
 SOURCES = TOP / "tests/bench"
 PROGRAMS = BUILD / "bench/bin"
+# The guest keeps what it has read of the host's files: waiting for the host takes
+# as much virtual time as chance has it. It replaces virtme-ng's own rootflags.
+CACHED = "rootflags=version=9p2000.L,trans=virtio,access=any,msize=524288,cache=loose"
 TIMEOUT = {"virtual": 1500, "parallel": 1500, "here": 3600}
 
 
@@ -69,15 +72,22 @@ def parse(output):
     return rows, bins, release[1] if release else ""
 
 
+def kill_session(leader):
+    """Kill all that a child started, whatever process groups it is in."""
+    subprocess.run(["pkill", "-KILL", "--session", str(leader)])
+
+
 def run_here(text, timeout):
     """Run a script on this machine: status, output, cause of a failure."""
+    process = subprocess.Popen(
+        ["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
     try:
-        done = subprocess.run(
-            ["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout
-        )
+        output, _ = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        return None, "", f"no end after {timeout} s"
-    return done.returncode, done.stdout, ""
+        kill_session(process.pid)
+        return None, process.communicate()[0], f"no end after {timeout} s"
+    return process.returncode, output, ""
 
 
 def run_guest(text, kernel, setting, name, timeout):
@@ -88,7 +98,7 @@ def run_guest(text, kernel, setting, name, timeout):
             f"exec bash <<'BENCHMARK'\n{text}\nBENCHMARK",
             mode=setting.mode,
             cpus=setting.cpus,
-            append=kernel.cmdline,
+            append=f"{CACHED} {kernel.cmdline}",
             image=kernel.image,
             timeout=timeout,
             name=f"bench-{name}-{kernel.name}",
@@ -140,8 +150,9 @@ def measure(name, kernel, number, setting):
     if not outcome.failure and status:
         lines = [line for line in output.splitlines() if not line.startswith(("row ", "bin ", "release "))]
         outcome.failure = lines[-1] if lines else f"exit status {status}"
-    if not outcome.failure and not outcome.rows:
-        outcome.failure = "printed no figure"
+    absent = [row for row in workload.expected(setting) if row not in outcome.rows]
+    if not outcome.failure and absent:
+        outcome.failure = f"printed no figure for {', '.join(absent)}"
     return outcome
 
 
@@ -166,6 +177,9 @@ def run_all(runs, setting, at_once, tell):
                 tell(outcomes[-1])
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            # guests and scripts are sessions of their own, which Ctrl-C does not reach
+            for child in run("pgrep", "-P", os.getpid()).split():
+                kill_session(child)
             raise
     return outcomes
 

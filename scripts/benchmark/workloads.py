@@ -20,9 +20,13 @@ class Setting:
     cpus: int
     quick: bool = False
 
-    def size(self, virtual):
-        """A size that suits virtual time, adapted to how fast the mode is."""
-        return virtual * {"virtual": 1, "parallel": 2, "here": 20}[self.mode]
+    def size(self, amount, steady=1):
+        """An amount of work, adapted to how fast the mode is.
+
+        In virtual time chance is all that is left to disturb: where it does,
+        STEADY times as much work evens it out.
+        """
+        return amount * {"virtual": 1 if self.quick else steady, "parallel": 2, "here": 20}[self.mode]
 
     def seconds(self, virtual):
         return virtual * (1 if self.mode == "virtual" else 3)
@@ -43,6 +47,7 @@ class Row:
     unit: str
     better: str = "lower"  # lower, higher, or "" for what is told, not judged
     kind: str = "throughput"  # throughput, latency, count
+    cpus: int = 1  # there is no such row with fewer
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,12 @@ class Workload:
     quick: bool = False
     root: bool = False
     cpus: int = 0  # 0: as many as the setting says
+    quick_rows: tuple[str, ...] = ()  # all that --quick measures, if it is not all
+
+    def expected(self, setting):
+        """The rows that a run must fill: those that are judged."""
+        names = self.quick_rows if setting.quick and self.quick_rows else self.rows
+        return [name for name in names if self.rows[name].better and self.rows[name].cpus <= setting.cpus]
 
 
 def counted(name, title):
@@ -93,7 +104,8 @@ counted {load} timed 2>&1
 """
         return text
 
-    return Workload(f"compile, {policy}", script, rows, ("gcc", "make", "chrt"), quick=policy == "NORMAL")
+    needs = ("gcc", "make", "chrt")
+    return Workload(f"compile, {policy}", script, rows, needs, quick=policy == "NORMAL", quick_rows=("100",))
 
 
 def hackbench(kind, tasks):
@@ -106,14 +118,15 @@ def hackbench(kind, tasks):
     def script(setting):
         text = ""
         for groups in (4,) if setting.quick else (1, 4, 10):
-            loops = setting.size(400) // groups
+            loops = setting.size(400, 4) // groups
             text += f"""
 counted {groups} hackbench {options} --groups {groups} --loops {loops} > hackbench.out
 sed -n 's/^Time: /row {groups} /p; /^row /p' hackbench.out
 """
         return text
 
-    return Workload(f"hackbench, {kind}s, {tasks}", script, rows, ("hackbench",), quick=kind == "pipe")
+    title = f"hackbench, {kind}s, {tasks}"
+    return Workload(title, script, rows, ("hackbench",), quick=kind == "pipe", quick_rows=("4",))
 
 
 def pingpong(setting):
@@ -127,14 +140,15 @@ def ring(setting):
     text = ""
     for processes in (2, 8, 16):
         for kib in (0, 16, 64):
-            if not (setting.quick and (processes, kib) not in ((2, 0), (16, 16))):
-                rounds = setting.size(2000) // processes
-                name = f"{processes}p-{kib}K"
+            name = f"{processes}p-{kib}K"
+            if not setting.quick or name in RING_QUICK:
+                rounds = setting.size(2000, 8) // processes
                 text += f'"$BIN/ring" {processes} {kib} {rounds} | sed -n "s/switch-us/{name}/p"\n'
     return text
 
 
 RING_ROWS = {f"{p}p-{k}K": Row(f"{p} processes, {k} KiB", "µs") for p in (2, 8, 16) for k in (0, 16, 64)}
+RING_QUICK = ("2p-0K", "16p-16K")
 
 
 def cyclic_rows():
@@ -147,7 +161,7 @@ def cyclic_rows():
 
 def cyclictest(beside, load):
     def script(setting):
-        loops = 200 if setting.quick else 500 if setting.mode == "virtual" else 2000
+        loops = 800 if setting.quick else 3200
         start = f"start {load(setting)}\n" if load else ""
         stop = "stop\n" if load else ""
         return f"""
@@ -180,7 +194,7 @@ def rps_rows():
 def chat(cpus):
     return Workload(
         f"chat rooms, {cpus} CPU{'s' if cpus > 1 else ''}",
-        lambda setting: f'counted chat "$BIN/chat" {2 if setting.mode == "virtual" else 5} 10 {setting.size(50)}\n',
+        lambda setting: f'counted chat "$BIN/chat" {2 if setting.mode == "virtual" else 5} 10 {setting.size(50, 20)}\n',
         {"messages-per-s": Row("messages", "1/s", "higher")} | counted("chat", "chat"),
         cpus=cpus,
     )
@@ -193,7 +207,7 @@ def frames(setting):
     for name, prefix in BESIDE.items():
         text += f"""
 start compile 300 {units} {prefix}
-"$BIN/frames" 60 {work} {setting.seconds(4)} $work | under {name}
+"$BIN/frames" 60 {work} {setting.seconds(8)} $work | under {name}
 stop
 """
     return text
@@ -232,18 +246,20 @@ def shares_rows():
     return rows
 
 
-STORMS = {
-    "fork": ("fork", "--fork {n}"),
-    "exec": ("exec", "--exec {n}"),
-    "futex": ("futex", "--futex {n}"),
-    "epoll": ("epoll", "--epoll {n} --epoll-domain unix"),
-    "timer": ("timers", "--timerfd {n}"),
+STORMS = {  # title, seconds, options
+    "fork": ("fork", 2, "--fork {n}"),
+    "exec": ("exec", 2, "--exec {n}"),
+    "futex": ("futex", 8, "--futex {n}"),
+    "epoll": ("epoll", 8, "--epoll {n} --epoll-domain unix"),
+    "timer": ("timers", 2, "--timerfd {n}"),
 }
 
 
 def storms(setting):
-    seconds = setting.seconds(2)
-    return "".join(f"storm {name} {seconds} {opt.format(n=setting.cpus)}\n" for name, (_, opt) in STORMS.items())
+    text = ""
+    for name, (_, seconds, options) in STORMS.items():
+        text += f"(storm {name} {setting.seconds(seconds)} {options.format(n=setting.cpus)}) || failed=1\n"
+    return text + "exit ${failed:-0}\n"
 
 
 def idle(setting):
@@ -267,7 +283,7 @@ def price(setting):
 PRICE_ROWS = {
     "switch-ns": Row("a switch between two that yield", "ns"),
     "wake-local-ns": Row("a wake-up, same CPU, no preemption", "ns"),
-    "wake-remote-ns": Row("a wake-up, another CPU that is idle", "ns"),
+    "wake-remote-ns": Row("a wake-up, another CPU that is idle", "ns", cpus=2),
 }
 
 WORKLOADS = {
@@ -279,7 +295,7 @@ WORKLOADS = {
     "pingpong": Workload(
         "ping-pong", pingpong, {"pipe": Row("pipe, an exchange", "µs")} | counted("pipe", "pipe"), ("perf",), quick=True
     ),
-    "ring": Workload("context switch ring", ring, RING_ROWS, quick=True),
+    "ring": Workload("context switch ring", ring, RING_ROWS, quick=True, quick_rows=RING_QUICK),
     "cyclictest-idle": cyclictest("idle", None),
     "cyclictest-hackbench": cyclictest(
         "beside hackbench", lambda _: "hackbench --pipe --process --groups 4 --loops 100"
@@ -295,8 +311,8 @@ WORKLOADS = {
     "storms": Workload(
         "storms",
         storms,
-        {name: Row(title, "1/s", "higher") for name, (title, _) in STORMS.items()},
-        ("stress-ng",),
+        {name: Row(title, "1/s", "higher") for name, (title, _, _) in STORMS.items()},
+        ("stress-ng", "setpriv"),
     ),
     "compile-normal": compile_workload("NORMAL", ""),
     "compile-batch": compile_workload("BATCH", "chrt --batch 0"),

@@ -11,9 +11,11 @@ set -eEu -o pipefail
 set -m	# a background job is a process group, see stop()
 directory=$(mktemp -d)
 cd "$directory"
-trap 'rm -rf "$directory"' EXIT
+load=	# what start() started
+trap 'rm -rf "$directory"; [ -z "$load" ] || stop 2> /dev/null' EXIT
 trap 'echo "failed: $BASH_COMMAND: $(cat ./*.out 2> /dev/null | tail -n 1)" >&2' ERR
 CPUS=$(getconf _NPROCESSORS_ONLN)
+sleep 1	# what a boot started comes to rest
 
 row()
 {
@@ -77,8 +79,10 @@ start()
 
 stop()
 {
-	kill -KILL -- "-$load" || die "the load beside it failed: $(tail -n 1 load.out)"
-	wait "$load" 2> /dev/null || true
+	local ended=$load
+	load=
+	kill -KILL -- "-$ended" || die "the load beside it failed: $(tail -n 1 load.out)"
+	wait "$ended" 2> /dev/null || true
 }
 
 # compile LOAD UNITS [PREFIX...]: LOAD percent of the CPUs have a job, which
@@ -118,21 +122,27 @@ latencies()
 	}'
 }
 
-# cyclic NAME LOOPS OPTIONS...: one thread a CPU, every 5 ms
+# cyclic NAME LOOPS OPTIONS...: one thread a CPU, which wakes up at no fixed
+# distance from the tick
 cyclic()
 {
 	local name=$1 loops=$2
 	shift 2
-	"$BIN/slack" 1 cyclictest -v -N -m -i 5000 -t "$CPUS" -l "$loops" "$@" > cyclictest.out 2>&1
+	"$BIN/slack" 1 cyclictest -v -N -m -i 1237 -d 53 -t "$CPUS" -l "$loops" "$@" > cyclictest.out 2>&1
 	latencies "$name" < cyclictest.out
 }
 
-# storm NAME SECONDS OPTIONS...: operations a second of a stressor of stress-ng
+# storm NAME SECONDS OPTIONS...: operations a second of a stressor of stress-ng,
+# which skips some, exec among them, if it runs as root
 storm()
 {
-	local name=$1 seconds=$2
+	local name=$1 seconds=$2 user=() rate
 	shift 2
-	stress-ng "$@" --timeout "${seconds}s" --metrics-brief --no-rand-seed > storm.out 2>&1
+	[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	"${user[@]}" stress-ng "$@" --timeout "${seconds}s" --metrics-brief --no-rand-seed \
+		--temp-path /tmp > storm.out 2>&1 || true
 	# name, operations, real, user and system time, operations a second
-	awk -v name="$name" '$2 == "metrc:" && $5 ~ /^[0-9]+$/ { print "row " name, $9 }' storm.out
+	rate=$(awk '$2 == "metrc:" && $5 ~ /^[0-9]+$/ { print $9 }' storm.out)
+	[ -n "$rate" ] || die "$name: no figure from stress-ng: $(sed -n 's/^stress-ng: //p' storm.out | tail -n 1)"
+	row "$name" "$rate"
 }

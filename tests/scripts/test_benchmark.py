@@ -6,7 +6,7 @@ import math
 import pytest
 
 from benchmark import figures, report, runner
-from benchmark.workloads import WORKLOADS, Setting
+from benchmark.workloads import WORKLOADS, Row, Setting, Workload
 from common import Failure
 
 MODES = ("virtual", "parallel", "here")
@@ -108,6 +108,55 @@ def test_a_file_that_is_no_report_is_refused(tmp_path):
         report.load(tmp_path)
     with pytest.raises(Failure, match="No such file"):
         report.load(tmp_path / "nothing.json")
+
+
+def measured(monkeypatch, script, mode="here", image="", **options):
+    """The outcome of a workload with rows a and b, of this script."""
+    rows = {"a": Row("A", "s"), "b": Row("B", "s"), "told": Row("C", "", "")}
+    monkeypatch.setitem(WORKLOADS, "made-up", Workload("made up", lambda setting: script, rows, **options))
+    return runner.measure("made-up", runner.Kernel("vrq", image), 0, Setting(mode, 1))
+
+
+def test_rows_that_do_not_come_are_told_and_the_others_kept(monkeypatch):
+    outcome = measured(monkeypatch, "row a 1")
+    assert (outcome.failure, outcome.rows) == ("printed no figure for b", {"a": 1})
+
+
+@pytest.mark.parametrize(
+    "script, cause",
+    [
+        ("row a 1; die 'out of paper'", "out of paper"),
+        ("false", "failed: false"),
+        ("start sleep 1000; false", "failed: false"),  # and does not wait for the load
+        ("no-such-program", "failed: no-such-program"),
+    ],
+)
+def test_a_script_that_fails_says_why(monkeypatch, script, cause):
+    assert measured(monkeypatch, script).failure.startswith(cause)
+
+
+def test_a_script_that_hangs_is_ended_with_all_it_started(monkeypatch):
+    monkeypatch.setitem(runner.TIMEOUT, "here", 3)
+    assert measured(monkeypatch, "start sleep 1234; sleep 1234").failure == "no end after 3 s"
+
+
+def test_what_is_missing_is_told(monkeypatch):
+    assert measured(monkeypatch, "", needs=("no-such-tool",)).failure == "no-such-tool is missing; run: make setup"
+    assert "no kernel image" in measured(monkeypatch, "", mode="virtual", image="/nowhere/bzImage").failure
+
+
+def test_two_reports_tell_how_far_they_disagree(capsys):
+    first = made_report([outcome("fair", 0, {"pipe": 1.0}), outcome("vrq", 0, {"pipe": 1.0})])
+    second = made_report([outcome("fair", 0, {"pipe": 1.0}), outcome("vrq", 0, {"pipe": 1.1})])
+    report.compare(first, second)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Medians of throughput rows and averages disagree by 9.5% at most (pingpong/pipe, vrq)" in said
+    assert "1 of 2 by more than 2%" in said
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values())
+def test_quick_rows_are_rows(workload):
+    assert set(workload.quick_rows) <= set(workload.rows)
 
 
 def test_output_is_parsed():
