@@ -131,7 +131,7 @@ sed -n 's/^Time: /row {groups} /p; /^row /p' hackbench.out
 
 def pingpong(setting):
     return f"""
-counted pipe perf bench sched pipe --loop {setting.size(5000)} > perf.out 2>&1
+counted pipe perf bench sched pipe --loop {setting.size(5000, 8)} > perf.out 2>&1
 sed -n 's/^ *\\([0-9.]*\\) usecs\\/op$/row pipe \\1/p; /^row /p' perf.out
 """
 
@@ -165,9 +165,11 @@ def cyclictest(beside, load):
         start = f"start {load(setting)}\n" if load else ""
         stop = "stop\n" if load else ""
         return f"""
-{start}cyclic fifo {loops} --policy fifo -p 80 -a
-{stop}{start}cyclic other {loops} --policy other
-{stop}"""
+{start}cyclic {loops} --policy fifo -p 80 -a
+{stop}latencies fifo
+{start}cyclic {loops} --policy other
+{stop}latencies other
+"""
 
     return Workload(
         f"cyclictest, {beside}", script, cyclic_rows(), ("cyclictest",), quick=beside != "beside a compile", root=True
@@ -277,7 +279,8 @@ awk "BEGIN {{
 
 
 def price(setting):
-    return f'"$BIN/price" {setting.size(5000)}\n'
+    # under fair a wake-up may take 10% longer for all the life of a process
+    return f'mean 10 "$BIN/price" {setting.size(2000)}\n'
 
 
 PRICE_ROWS = {

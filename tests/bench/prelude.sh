@@ -34,6 +34,16 @@ under()
 	sed "s/^row /row $1-/"
 }
 
+# mean TIMES PROGRAM...: the mean of each of a program's figures
+mean()
+{
+	local times=$1 i
+	shift
+	for ((i = 0; i < times; i++)); do
+		"$@"
+	done | awk '{ sum[$2] += $3; n[$2]++ } END { for (name in n) print "row", name, sum[name] / n[name] }'
+}
+
 # Context switches, interrupts, interrupts sent to other CPUs to make them
 # reschedule, and the entries to grq.lock if VRQ counts them
 counters()
@@ -100,7 +110,7 @@ compile()
 # "thread:cycle:ns" that cyclictest -v -N prints
 latencies()
 {
-	sed -n 's/^ *[0-9]*: *[0-9]*: *\([0-9]*\)$/\1/p' | sort -n | awk -v name="$1" '
+	sed -n 's/^ *[0-9]*: *[0-9]*: *\([0-9]*\)$/\1/p' cyclictest.out | sort -n | awk -v name="$1" '
 	{
 		value[NR] = $1
 		sum += $1
@@ -122,14 +132,13 @@ latencies()
 	}'
 }
 
-# cyclic NAME LOOPS OPTIONS...: one thread a CPU, which wakes up at no fixed
-# distance from the tick
+# cyclic LOOPS OPTIONS...: one thread a CPU, which wakes up at no fixed distance
+# from the tick; latencies() reports
 cyclic()
 {
-	local name=$1 loops=$2
-	shift 2
+	local loops=$1
+	shift
 	"$BIN/slack" 1 cyclictest -v -N -m -i 1237 -d 53 -t "$CPUS" -l "$loops" "$@" > cyclictest.out 2>&1
-	latencies "$name" < cyclictest.out
 }
 
 # storm NAME SECONDS OPTIONS...: operations a second of a stressor of stress-ng,
