@@ -58,9 +58,9 @@ bench-compare: setup
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
-## make cost      what our series costs under sched=fair, in virtual time
+## make cost      bench-quick of sched=fair, against the same source without our series
 cost: kernel
-	@$(PYTHON) scripts/cost.py
+	@$(VENV)/python scripts/cost.py
 
 ## make series    write the patches that add our own files
 series:

@@ -57,10 +57,9 @@ def commit():
         return "unknown"
 
 
-def measure(setting, kernels):
+def measure(setting, kernels, passes):
     """Run everything; the report."""
     names = chosen(setting)
-    passes = number("PASSES", 2 if setting.quick else PASSES[setting.mode])
     runs = runner.plan(names, kernels, passes)
     # virtual time does not care for what else runs on the host
     at_once = number("JOBS", os.cpu_count()) if setting.mode == "virtual" else 1
@@ -122,7 +121,8 @@ def main():
         kernels = [runner.Kernel("here")]
     else:
         kernels = runner.parse_kernels(os.environ.get("KERNELS", ""), image_path())
-    content = measure(setting, kernels)
+    passes = number("PASSES", 2 if setting.quick else PASSES[setting.mode])
+    content = measure(setting, kernels, passes)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     directory = Path(os.environ.get("OUT") or BUILD / "bench" / stamp)
     write(content, directory)

@@ -26,7 +26,7 @@ class Setting:
         In virtual time chance is all that is left to disturb: where it does,
         STEADY times as much work evens it out.
         """
-        return amount * {"virtual": 1 if self.quick else steady, "parallel": 2, "here": 20}[self.mode]
+        return amount * {"virtual": steady, "parallel": 2, "here": 20}[self.mode]
 
     def seconds(self, virtual):
         return virtual * (1 if self.mode == "virtual" else 3)
@@ -111,8 +111,9 @@ counted {load} timed 2>&1
 def hackbench(kind, tasks):
     rows = {}
     for groups in (1, 4, 10):
-        rows[f"{groups}"] = Row(f"{groups} group{'s' if groups > 1 else ''}", "s")
-        rows |= counted(f"{groups}", f"{groups} groups")
+        title = f"{groups} group{'s' if groups > 1 else ''}"
+        rows[f"{groups}"] = Row(title, "s")
+        rows |= counted(f"{groups}", title)
     options = f"{'--pipe' if kind == 'pipe' else ''} {'--threads' if tasks == 'thread' else '--process'}"
 
     def script(setting):
