@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import guest
 import selftests
+import waits
 from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
 from kernel import image_path
 
@@ -50,6 +51,15 @@ PLANS = [
     Plan("parallel", 4, "fair", RACES),
     Plan("virtual", 4, "fair", TIMES),
 ]
+
+
+# Loads that scripts/waits.py records, in virtual time: nobody stops a CPU of theirs
+LOADS = {
+    "hackbench": "hackbench --pipe --process --groups 4 --loops 30",
+    "compile": "bash -c '. $BENCH/prelude.sh; compile 150 6 chrt --batch 0'",
+    "affinity": f"{TESTS}/affinity",
+    "mixture": "stress-ng --cpu 6 --timer 2 --sock 2 --timeout 2s",
+}
 
 
 @dataclass
@@ -155,6 +165,27 @@ def boot_parameter(count):
     say("boot parameter and KUnit: done")
 
 
+def rules(count):
+    """Replay traces of real loads: no CPU idle beside who waits, deadlines in order."""
+    traces = guest.RUN / "traces"
+    traces.mkdir(parents=True, exist_ok=True)
+    script = [f"cd /tmp; export BENCH={TOP}/tests/bench"]
+    script += [f"{TOP}/scripts/waits.py --record {traces}/{name} {load}" for name, load in LOADS.items()]
+    result = guest.run_in_guest("\n".join(script), mode="virtual", append="sched=vrq", timeout=1200, name="rules")
+    for name in LOADS:
+        path = traces / name
+        if not path.exists():
+            count.ok(False, f"rules: no trace of {name}: {result.output[-200:]}")
+            continue
+        with open(path, errors="replace") as lines:
+            replay = waits.Replay().run(lines)
+        count.ok(len(replay.done) > 200, f"rules, {name}: only {len(replay.done)} waits, see {path}")
+        for rule in (1, 2):
+            breaches = [breach for breach in replay.breaches if breach.rule == rule]
+            count.ok(not breaches, f"{name}, {len(breaches)} breaches, see {path}: {breaches[:1]}")
+        say(f"rules, {name}: {len(replay.done)} waits, {len(replay.breaches)} breaches")
+
+
 def build_tests():
     run("make", "-s", "-C", TOP / "tests/guest", f"OUT={TESTS}", f"TREE={TREE}")
 
@@ -184,6 +215,7 @@ def main():
         "scripts": scripts_tests,
         "boot": boot_parameter,
         **{plan.name: lambda count, plan=plan: run_plan(plan, count) for plan in PLANS},
+        "rules": rules,
         "selftests": selftests.compare,
     }
     if options.list:

@@ -39,6 +39,8 @@ GENERATED = {
         "kernel/sched/vrq/queue.c",
         "kernel/sched/vrq/queue.h",
         "kernel/sched/vrq/rq.h",
+        "kernel/sched/vrq/trace.c",
+        "kernel/sched/vrq/trace.h",
     ],
     "0003-sched-vrq-pick-wake-up-and-the-scheduling-class.patch": [
         "kernel/sched/vrq/Kconfig",

@@ -4,10 +4,11 @@
  * cache has its data or that of its waker, and which can take it without
  * grq.lock. It goes into the grq, for every CPU to take,
  *
- *  - at once, when it has used up a slice on a CPU with more to do than the mean
- *    of those that it may use;
- *  - when it has waited for half a time slice and its deadline has passed: it
- *    would get less than its share of the machine;
+ *  - at once, when it has used up a slice, or made room for a task from elsewhere,
+ *    on a CPU with more to do than the mean of those that it may use;
+ *  - when it has waited for half a time slice, its deadline has passed, and
+ *    another CPU runs a task with a deadline later by half a turn: it would get
+ *    less than its share of the machine;
  *  - when it has waited for a second, whatever its deadline;
  *  - when a higher class keeps its CPU for longer than a tick.
  *
@@ -77,8 +78,7 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
  */
 void vrq_cache_add(struct rq *rq, struct task_struct *p)
 {
-	p->vrq.place = VRQ_IN_CACHE;
-	p->vrq.since = rq_clock(rq);
+	vrq_wait_in(rq, p, VRQ_IN_CACHE);
 	vrq_queue_add(&rq->vrq.cache, p);
 	mark(rq, true);
 }
@@ -95,15 +95,34 @@ void vrq_cache_del(struct rq *rq, struct task_struct *p)
 		mark(rq, false);
 }
 
-static bool expired(const struct task_struct *p, u64 now)
+/*
+ * Does another CPU run a task that @p should go before, by half a turn? Only then
+ * does @p gain by waiting for that one too.
+ */
+static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p)
 {
-	u64 waited = now - p->vrq.since;
+	s64 limit = vrq_key(p) + max_t(s64, CACHE_TIMEOUT_NS, p->vrq.span / 2);
+	int cpu;
+
+	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
+		if (cpu != cpu_of(rq) &&
+		    atomic64_read(&cpu_rq(cpu)->vrq.priodl) > limit)
+			return true;
+	}
+
+	return false;
+}
+
+static bool expired(struct rq *rq, const struct task_struct *p)
+{
+	u64 waited = rq_clock(rq) - p->vrq.since;
 
 	if (waited < CACHE_TIMEOUT_NS)
 		return false;
 
 	return waited > CACHE_LIMIT_NS ||
-	       (s64)(now - p->vrq.deadline) > 0;
+	       ((s64)(rq_clock(rq) - p->vrq.deadline) > 0 &&
+		sooner_elsewhere(rq, p));
 }
 
 /**
@@ -126,9 +145,9 @@ void vrq_cache_expire(struct rq *rq)
 		p = vrq_queue_first(&rq->vrq.cache, level);
 		for (tries = 0; p && tries < EXPIRE_TRIES; tries++) {
 			next = vrq_queue_next(p);
-			if (all || expired(p, rq_clock(rq))) {
+			if (all || expired(rq, p)) {
 				vrq_cache_del(rq, p);
-				vrq_place_in_grq(p);
+				vrq_place_in_grq(rq, p);
 				vrq_count(VRQ_UNCACHED);
 			}
 			p = next;

@@ -14,6 +14,7 @@
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
+#include "trace.h"
 #include "wakeup.h"
 
 /* The root group's load average; the caller is about to change its state */
@@ -126,6 +127,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 			p->vrq.roams = false;
 		}
 	} else if (p->vrq.place != VRQ_PICKED) {
+		trace_sched_vrq_dequeue(p);
 		vrq_unplace(rq, p);
 	}
 
@@ -186,6 +188,18 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 	vrq_place(rq, p);
 }
 
+/* The next slice of the running task, and others' turn if they are due */
+static void renew_curr(struct rq *rq, struct task_struct *curr)
+{
+	vrq_renew_slice(rq, curr);
+	account_queued(rq, curr, -1);
+	vrq_update_entity(rq, curr);
+	account_queued(rq, curr, 1);
+	publish_key(rq, curr);
+	if (vrq_somebody_waits(rq, vrq_key(curr)))
+		resched_curr(rq);
+}
+
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 {
 	update_curr_vrq(rq);
@@ -194,29 +208,28 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 
 	vrq_expire_slot(rq);
 
-	if (p->vrq.slice <= 0) {
-		vrq_renew_slice(rq, p);
-		account_queued(rq, p, -1);
-		vrq_update_entity(rq, p);
-		account_queued(rq, p, 1);
-		publish_key(rq, p);
-		if (vrq_somebody_waits(rq, vrq_key(p)))
-			resched_curr(rq);
-	} else if (vrq_better_waits(rq, p)) {
+	if (p->vrq.slice <= 0)
+		renew_curr(rq, p);
+	else if (vrq_better_waits(rq, p))
 		resched_curr(rq);
-	}
 }
 
 static void task_fork_vrq(struct task_struct *child)
 {
 	struct rq *rq = this_rq();
+	struct task_struct *parent;
 	struct rq_flags rf;
 
 	rq_lock(rq, &rf);
 	update_rq_clock(rq);
-	if (vrq_task(vrq_curr(rq)))
+	parent = vrq_curr(rq);
+	if (vrq_task(parent)) {
 		update_curr_vrq(rq);
-	vrq_fork_slice(rq, vrq_curr(rq), child);
+		/* It has to pay for what the child gets */
+		if (parent->vrq.slice < VRQ_FORK_MIN_NS)
+			renew_curr(rq, parent);
+	}
+	vrq_fork_slice(rq, parent, child);
 	rq_unlock(rq, &rf);
 }
 

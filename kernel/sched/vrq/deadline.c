@@ -69,6 +69,29 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 }
 
 /**
+ * vrq_underrated - by how much the load seems to be greater than its weight says
+ * @late: how late tasks used up their slices, on the mean, ns
+ * @slack: vrq_span() of nice 0, ns
+ *
+ * The weight is that of those who are runnable just now. Tasks that sleep in
+ * turns, and save up what they would have got meanwhile, want more than that
+ * together: they all get late, up to what they may save up, and then one that
+ * has hardly run at all is no longer told from the others. What goes beyond the
+ * slack counts as load.
+ *
+ * Return: a factor for spans and slack, in units of 1 / 1024, 1 to 8.
+ */
+unsigned int vrq_underrated(s64 late, u64 slack)
+{
+	s64 excess = late - (s64)slack;
+
+	if (excess <= 0)
+		return 1024;
+
+	return min_t(s64, 1024 + div64_s64(excess << 13, slack), 8 * 1024);
+}
+
+/**
  * vrq_next_deadline - the deadline of a new time slice
  * @old: deadline of the slice that is used up, ns
  * @now: the time, ns
@@ -77,8 +100,9 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
  *
  * The count goes on from the old deadline, so that what a task got too early
  * or too late in one turn is made up for in the next and shares are exact in
- * the long run. A task that has slept must not save up more than @slack, and
- * one that ran ahead while nobody competed must not pay for more than that.
+ * the long run. A task that has slept must not save up more than twice @slack:
+ * so one that hardly runs goes ahead of the others even with a new slice. And
+ * one that ran ahead while nobody competed must not pay for more than @slack.
  *
  * The load is never known exactly: interrupts and other classes take their
  * part, masks overlap. So all deadlines of those who compete drift off the
@@ -91,9 +115,9 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
  */
 u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack)
 {
-	u64 earliest = now > slack ? now - slack : 0;
+	u64 earliest = now > 2 * slack ? now - 2 * slack : 0;
 	u64 start = clamp(old, earliest, now + slack);
-	s64 late = now - start;
+	s64 late = min_t(s64, now - start, slack);
 	/* -256 to 256 of 1024 */
 	s64 stretch = div64_s64(late << 8, slack);
 

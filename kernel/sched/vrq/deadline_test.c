@@ -97,16 +97,34 @@ static void deadline_goes_on_from_the_old_one(struct kunit *test)
 	KUNIT_EXPECT_LE(test, abs_diff(d, now + 40 * MS), MS / 100);
 }
 
-static void sleep_saves_up_no_more_than_the_slack(struct kunit *test)
+static void sleep_saves_up_no_more_than_twice_the_slack(struct kunit *test)
 {
 	u64 now = 1000 * MS;
 
 	KUNIT_EXPECT_EQ(test,
 			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS),
-			vrq_next_deadline(now - 10 * MS, now, 40 * MS, 10 * MS));
+			vrq_next_deadline(now - 20 * MS, now, 40 * MS, 10 * MS));
 	KUNIT_EXPECT_GE(test,
 			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS),
-			now + 30 * MS);
+			now + 20 * MS);
+}
+
+/* A task that hardly runs has to be ahead of others with its next slice too */
+static void long_sleep_leaves_a_deadline_that_has_passed(struct kunit *test)
+{
+	u64 now = 1000 * MS;
+
+	KUNIT_EXPECT_LT(test,
+			vrq_next_deadline(5 * MS, now, 40 * MS, 40 * MS), now);
+}
+
+static void load_is_underrated_when_all_are_late(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrq_underrated(-50 * (s64)MS, 40 * MS), 1024U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(0, 40 * MS), 1024U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(40 * MS, 40 * MS), 1024U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(50 * MS, 40 * MS), 3 * 1024U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(10000 * MS, 40 * MS), 8 * 1024U);
 }
 
 static void running_ahead_costs_no_more_than_the_slack(struct kunit *test)
@@ -205,7 +223,9 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(spans_are_as_their_ratios),
 	KUNIT_CASE(span_of_a_million_tasks_does_not_overflow),
 	KUNIT_CASE(deadline_goes_on_from_the_old_one),
-	KUNIT_CASE(sleep_saves_up_no_more_than_the_slack),
+	KUNIT_CASE(sleep_saves_up_no_more_than_twice_the_slack),
+	KUNIT_CASE(long_sleep_leaves_a_deadline_that_has_passed),
+	KUNIT_CASE(load_is_underrated_when_all_are_late),
 	KUNIT_CASE(running_ahead_costs_no_more_than_the_slack),
 	KUNIT_CASE(deadline_just_after_boot_does_not_wrap),
 	KUNIT_CASE(renice_rescales_what_is_left),

@@ -7,6 +7,7 @@
  * for each CPU, and after 16 hours CPUs disagreed by 6 seconds.
  */
 #include "entity.h"
+#include "trace.h"
 
 /**
  * vrq_policy_level - the level that a task's policy asks for
@@ -64,14 +65,31 @@ static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 
 /*
  * Is more queued here than on the mean of @cpus CPUs with @weight together, by
- * more than a part of what @p adds?
+ * more than an eighth and a part of what @p adds?
  */
 static bool overloaded(struct rq *rq, const struct task_struct *p, u64 weight,
 		       unsigned int cpus)
 {
 	u64 here = rq->vrq.weight + (p->vrq.queued ? 0 : p->vrq.weight);
 
-	return here * cpus > weight + (u64)p->vrq.weight * cpus / 4;
+	return here * cpus > weight + weight / 8 + (u64)p->vrq.weight * cpus / 4;
+}
+
+/**
+ * vrq_overloaded - has a CPU more to do than the others that a task may use?
+ * @rq: the CPU's run queue, locked
+ * @p: the task, its home is @rq
+ *
+ * Goes through those CPUs.
+ *
+ * Return: true if so.
+ */
+bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
+{
+	unsigned int cpus;
+	u64 weight = weight_on_cpus_of(p, &cpus);
+
+	return overloaded(rq, p, weight, cpus);
 }
 
 /**
@@ -87,12 +105,19 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	unsigned int cpus, nice_index = vrq_nice_index(p);
 	u64 weight = weight_on_cpus_of(p, &cpus);
 	u64 slack = vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0, weight, cpus);
+	u64 factor = vrq_underrated(rq->vrq.late, slack);
+	s64 late = rq_clock(rq) - p->vrq.deadline;
+
+	slack = slack * factor >> 10;
+	late = clamp(late, -(s64)slack, 2 * (s64)slack);
+	rq->vrq.late += (late - rq->vrq.late) >> 4;
 
 	p->vrq.slice += VRQ_RR_INTERVAL_NS;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = VRQ_RR_INTERVAL_NS;
 
-	p->vrq.span = vrq_span(VRQ_RR_INTERVAL_NS, nice_index, weight, cpus);
+	p->vrq.span = vrq_span(VRQ_RR_INTERVAL_NS, nice_index, weight, cpus) *
+		      factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
 					    p->vrq.span, slack);
 	p->vrq.roams = overloaded(rq, p, weight, cpus);
@@ -100,6 +125,20 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	p->vrq.prio = p->prio;
 	p->vrq.promoted = false;
 	p->vrq.level = vrq_policy_level(p);
+	trace_sched_vrq_renew(p);
+}
+
+/**
+ * vrq_forget_late - the CPU has been idle: nobody was late for want of it
+ * @rq: its run queue, locked, its clock updated
+ *
+ * By a factor of e in 64 ms or so.
+ */
+void vrq_forget_late(struct rq *rq)
+{
+	s64 idle_ms = (rq_clock(rq) - rq->vrq.idle_since) >> 20;
+
+	rq->vrq.late -= rq->vrq.late * min(idle_ms, 64LL) >> 6;
 }
 
 /**
@@ -126,7 +165,8 @@ void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind)
  * @child: the new task, not yet visible to anybody
  *
  * The child gets half of what its parent has left, and the parent's deadline,
- * so that nobody gains CPU time by forking. The idea is that of BFS.
+ * so that nobody gains CPU time by forking. The idea is that of BFS. What the
+ * parent has saved up by sleeping it inherits up to one turn only.
  */
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child)
@@ -139,7 +179,8 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 
 	child->vrq.slice = parent->vrq.slice / 2;
 	parent->vrq.slice -= child->vrq.slice;
-	child->vrq.deadline = parent->vrq.deadline;
+	child->vrq.deadline = max(parent->vrq.deadline,
+				  rq_clock(rq) - parent->vrq.span);
 	child->vrq.span = parent->vrq.span;
 	child->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
 	child->vrq.prio = parent->vrq.prio;

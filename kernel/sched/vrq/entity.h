@@ -11,6 +11,9 @@
 /* Length of a time slice, ns */
 #define VRQ_RR_INTERVAL_NS	(6 * NSEC_PER_MSEC)
 
+/* Who has less left of its slice than this gets the next one when it forks, ns */
+#define VRQ_FORK_MIN_NS		(VRQ_RR_INTERVAL_NS / 64)
+
 /*
  * A SCHED_IDLE task that is overdue by this much is promoted to VRQ_NORMAL for
  * one slice, ns: whatever it holds, it lets go of in the end.
@@ -67,7 +70,9 @@ static inline s64 vrq_key(const struct task_struct *p)
 enum vrq_level vrq_policy_level(const struct task_struct *p);
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr);
+bool vrq_overloaded(struct rq *rq, const struct task_struct *p);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
+void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind);
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child);

@@ -8,6 +8,14 @@
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
+#include "trace.h"
+
+/* Count and trace a choice */
+static void tell(struct task_struct *p, enum vrq_counter reason, bool missed)
+{
+	vrq_count(reason);
+	trace_sched_vrq_pick(p, reason, missed);
+}
 
 /**
  * vrq_somebody_waits - is there anybody with an earlier key?
@@ -127,7 +135,7 @@ static void bring_home(struct rq *rq, struct task_struct *p)
  */
 static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 {
-	struct task_struct *p;
+	struct task_struct *curr = vrq_curr(rq), *p;
 
 	vrq_lock_grq();
 	p = first_of_level(rq, VRQ_NORMAL, limit, missed);
@@ -144,13 +152,12 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 		return NULL;
 
 	if (task_rq(p) == rq) {
-		vrq_count(VRQ_PICK_GRQ);
+		tell(p, VRQ_PICK_GRQ, *missed);
 	} else {
-		vrq_count(VRQ_PICK_PULLED);
-		/* One comes here; who has had its turn may go elsewhere */
-		if (vrq_curr(rq)->vrq.deadline > rq_clock(rq))
-			vrq_curr(rq)->vrq.roams = true;
+		tell(p, VRQ_PICK_PULLED, *missed);
 		bring_home(rq, p);
+		/* One has come; who has to wait for it may go elsewhere */
+		curr->vrq.roams = curr->vrq.queued && vrq_overloaded(rq, curr);
 	}
 
 	return p;
@@ -168,7 +175,7 @@ static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 
 	p = vrq_cache_steal(rq, level, missed);
 	if (p) {
-		vrq_count(VRQ_PICK_STOLEN);
+		tell(p, VRQ_PICK_STOLEN, *missed);
 		bring_home(rq, p);
 	}
 
@@ -197,20 +204,20 @@ static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr
 }
 
 /* The same, and what the grq and, for want of normal tasks, other CPUs have */
-static struct task_struct *earliest(struct rq *rq, struct task_struct *curr)
+static struct task_struct *earliest(struct rq *rq, struct task_struct *curr,
+				    bool *missed)
 {
 	struct task_struct *best = earliest_here(rq, curr), *p = NULL;
 	s64 key = best ? vrq_key(best) : VRQ_KEY_NONE;
-	bool missed = false;
 
 	if (vrq_queue_best_key(&grq.queue) < key) {
-		p = take_from_grq(rq, key, &missed);
+		p = take_from_grq(rq, key, missed);
 		if (p)
 			return p;
 	}
 
 	if (best && best->vrq.level == VRQ_IDLE)
-		p = steal(rq, VRQ_NORMAL, &missed);
+		p = steal(rq, VRQ_NORMAL, missed);
 
 	return p ?: best;
 }
@@ -240,6 +247,7 @@ static struct task_struct *last_look(struct rq *rq)
 	bool active = cpu_active(cpu_of(rq)), missed = false;
 	struct task_struct *p = NULL;
 
+	rq->vrq.idle_since = rq_clock(rq);
 	vrq_set_idle(rq);
 
 	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
@@ -251,7 +259,7 @@ static struct task_struct *last_look(struct rq *rq)
 	if (p)
 		vrq_leave_idle(rq);
 	else
-		vrq_count(VRQ_PICK_NONE);
+		tell(NULL, VRQ_PICK_NONE, missed);
 
 	if (!p && !active)
 		vrq_kick_for_waiting(rq);
@@ -269,25 +277,26 @@ static struct task_struct *last_look(struct rq *rq)
  */
 void vrq_leave_idle(struct rq *rq)
 {
+	vrq_forget_late(rq);
 	if (!vrq_clear_idle(rq))
 		vrq_kick_for_waiting(rq);
 }
 
-/* Where it came from; what was taken from elsewhere is counted already */
-static void count_pick(const struct task_struct *p)
+/* Where it came from; what was taken from elsewhere is told already */
+static void tell_place(struct task_struct *p, bool missed)
 {
 	switch (p->vrq.place) {
 	case VRQ_ON_CPU:
-		vrq_count(VRQ_PICK_CURR);
+		tell(p, VRQ_PICK_CURR, missed);
 		break;
 	case VRQ_IN_SLOT:
-		vrq_count(VRQ_PICK_SLOT);
+		tell(p, VRQ_PICK_SLOT, missed);
 		break;
 	case VRQ_IN_LOCAL:
-		vrq_count(VRQ_PICK_LOCAL);
+		tell(p, VRQ_PICK_LOCAL, missed);
 		break;
 	case VRQ_IN_CACHE:
-		vrq_count(VRQ_PICK_CACHED);
+		tell(p, VRQ_PICK_CACHED, missed);
 		break;
 	}
 }
@@ -310,6 +319,7 @@ static u64 last_deadline(struct rq *rq)
 static struct task_struct *choose(struct rq *rq)
 {
 	struct task_struct *curr = vrq_curr(rq), *yielded = NULL, *p;
+	bool missed = false;
 
 	if (!vrq_task(curr) || !curr->vrq.queued)
 		curr = NULL;
@@ -319,12 +329,12 @@ static struct task_struct *choose(struct rq *rq)
 		curr = NULL;
 	}
 
-	p = earliest(rq, curr);
+	p = earliest(rq, curr, &missed);
 	if (p && yielded)
 		vrq_defer(rq, yielded, last_deadline(rq));
 	p = p ?: yielded;
 	if (p)
-		count_pick(p);
+		tell_place(p, missed);
 
 	/* Who is passed over in the slot may be served sooner elsewhere */
 	if (p && p != curr && p != rq->vrq.slot)

@@ -6,6 +6,7 @@
 #include "cache.h"
 #include "idle.h"
 #include "queue.h"
+#include "trace.h"
 
 struct vrq_grq grq = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(grq.lock),
@@ -118,6 +119,7 @@ static struct task_struct *promote_first(struct vrq_queue *queue)
 	p->vrq.level = VRQ_NORMAL;
 	p->vrq.promoted = true;
 	vrq_queue_add(queue, p);
+	trace_sched_vrq_enqueue(p);
 
 	return p;
 }
@@ -203,14 +205,28 @@ void vrq_kick_for_waiting(struct rq *rq)
 }
 
 /**
+ * vrq_wait_in - note where a task waits, and since when
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task
+ * @place: the slot or the queue that it is about to enter
+ */
+void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
+{
+	p->vrq.place = place;
+	p->vrq.since = rq_clock(rq);
+	trace_sched_vrq_enqueue(p);
+}
+
+/**
  * vrq_place_in_grq - let a task wait for whichever CPU is first
- * @p: the task, in no queue; the lock of its home is held
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task, in no queue
  *
  * Kicks an idle CPU if there is one for it.
  */
-void vrq_place_in_grq(struct task_struct *p)
+void vrq_place_in_grq(struct rq *rq, struct task_struct *p)
 {
-	p->vrq.place = VRQ_IN_GRQ;
+	vrq_wait_in(rq, p, VRQ_IN_GRQ);
 	vrq_lock_grq();
 	vrq_queue_add(&grq.queue, p);
 	vrq_unlock_grq();
@@ -220,7 +236,7 @@ void vrq_place_in_grq(struct task_struct *p)
 static void place_behind(struct rq *rq, struct task_struct *p)
 {
 	if (!vrq_may_cache(rq, p)) {
-		vrq_place_in_grq(p);
+		vrq_place_in_grq(rq, p);
 		return;
 	}
 
@@ -271,13 +287,11 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 	if (is_migration_disabled(p) ||
 	    (p->nr_cpus_allowed == 1 &&
 	     cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))) {
-		p->vrq.place = VRQ_IN_LOCAL;
-		p->vrq.since = rq_clock(rq);
+		vrq_wait_in(rq, p, VRQ_IN_LOCAL);
 		vrq_queue_add(&rq->vrq.local, p);
 	} else if (takes_the_slot(rq, p, stay)) {
 		vrq_flush_slot(rq);
-		p->vrq.place = VRQ_IN_SLOT;
-		p->vrq.since = rq_clock(rq);
+		vrq_wait_in(rq, p, VRQ_IN_SLOT);
 		WRITE_ONCE(rq->vrq.slot, p);
 	} else {
 		place_behind(rq, p);

@@ -70,7 +70,8 @@ void vrq_promote_starved(struct rq *rq);
 void vrq_kick_for_waiting(struct rq *rq);
 
 void vrq_place(struct rq *rq, struct task_struct *p);
-void vrq_place_in_grq(struct task_struct *p);
+void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
+void vrq_place_in_grq(struct rq *rq, struct task_struct *p);
 void vrq_unplace(struct rq *rq, struct task_struct *p);
 void vrq_flush_slot(struct rq *rq);
 void vrq_expire_slot(struct rq *rq);

@@ -49,6 +49,9 @@ struct vrq_queue {
  * @slot: the preempt task: woken for this CPU, taken without grq.lock
  * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
  *	Read by other CPUs without the lock
+ * @late: how late tasks used up their slices here, on the mean of the last 16
+ *	or so, ns
+ * @idle_since: when the CPU last ran out of tasks, ns
  * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
  *	other CPUs without the lock; meaningless while the CPU is idle
  * @retry: queued when a pick had to leave a task because its run queue was
@@ -62,6 +65,8 @@ struct vrq_rq {
 	struct vrq_queue	cache;
 	struct task_struct	*slot;
 	unsigned long		weight;
+	s64			late;
+	u64			idle_since;
 	atomic64_t		priodl;
 #ifdef CONFIG_SMP
 	struct balance_callback	retry;
