@@ -18,6 +18,7 @@ import datetime
 import json
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -57,8 +58,8 @@ def commit():
         return "unknown"
 
 
-def measure(setting, kernels, passes):
-    """Run everything; the report."""
+def measure(setting, kernels, passes, directory):
+    """Run everything; the report, which is in report.json as far as it has come."""
     names = chosen(setting)
     runs = runner.plan(names, kernels, passes)
     # virtual time does not care for what else runs on the host
@@ -75,26 +76,33 @@ def measure(setting, kernels, passes):
     columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task(f"{len(names)} workloads, {len(kernels)} kernels", total=len(runs))
-        done = 0
+        outcomes = []
 
         def tell(outcome):
-            nonlocal done
-            done += 1
+            outcomes.append(outcome)
+            facts["minutes"] = (time.monotonic() - start) / 60
+            save(report.gather(outcomes, kernels, setting, facts), directory)
             progress.advance(bar)
-            line = f"bench: {done}/{len(runs)} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
+            line = f"bench: {len(outcomes)}/{len(runs)} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
             if outcome.failure:
                 line += f": FAILED: {outcome.failure}"
             progress.console.print(line, highlight=False, soft_wrap=True)
 
-        outcomes = runner.run_all(runs, setting, at_once, tell)
-    facts["minutes"] = (time.monotonic() - start) / 60
+        runner.run_all(runs, setting, at_once, tell)
     return report.gather(outcomes, kernels, setting, facts)
+
+
+def save(content, directory):
+    """report.json; whoever reads it finds it whole."""
+    directory.mkdir(parents=True, exist_ok=True)
+    part = directory / "report.part"
+    part.write_text(json.dumps(content, indent=1) + "\n")
+    part.rename(directory / "report.json")
 
 
 def write(content, directory):
     """report.json, the plots, report.md."""
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+    save(content, directory)
     (directory / "report.md").write_text(report.markdown(content, plots.draw(content, directory)))
 
 
@@ -112,6 +120,7 @@ def main():
     if options.compare:
         report.compare(*(report.load(path) for path in options.compare))
         return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the guests end too
     mode = "here" if options.here else os.environ.get("MODE") or "virtual"
     if mode not in PASSES:
         raise Failure(f"MODE={mode}: it is virtual or parallel")
@@ -122,9 +131,9 @@ def main():
     else:
         kernels = runner.parse_kernels(os.environ.get("KERNELS", ""), image_path())
     passes = number("PASSES", 2 if setting.quick else PASSES[setting.mode])
-    content = measure(setting, kernels, passes)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     directory = Path(os.environ.get("OUT") or BUILD / "bench" / stamp)
+    content = measure(setting, kernels, passes, directory)
     write(content, directory)
     report.show(content)
     say(str(directory / "report.md"))

@@ -38,8 +38,9 @@ def vanilla_image():
 
 def main():
     kernels = [Kernel("vanilla", vanilla_image()), Kernel("fair", kernel.image_path(), "sched=fair")]
-    content = bench.measure(Setting("virtual", 4, quick=True), kernels, bench.number("PASSES", 5))
-    bench.write(content, Path(os.environ.get("OUT") or BUILD / "bench/cost"))
+    directory = Path(os.environ.get("OUT") or BUILD / "bench/cost")
+    content = bench.measure(Setting("virtual", 4, quick=True), kernels, bench.number("PASSES", 5), directory)
+    bench.write(content, directory)
     vanilla, fair = ({**content, "kernels": [entry]} for entry in content["kernels"])
     worse = report.compare(vanilla, fair)["worse"]
     for failure in content["failures"]:

@@ -168,20 +168,17 @@ def plan(names, kernels, passes):
 
 def run_all(runs, setting, at_once, tell):
     """Carry out the runs, several at once where that cannot disturb; tell(outcome)."""
-    outcomes = []
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(measure, name, kernel, number, setting) for name, kernel, number in runs]
         try:
             for future in as_completed(futures):
-                outcomes.append(future.result())
-                tell(outcomes[-1])
+                tell(future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             # guests and scripts are sessions of their own, which Ctrl-C does not reach
             for child in run("pgrep", "-P", os.getpid()).split():
                 kill_session(child)
             raise
-    return outcomes
 
 
 def machine():
