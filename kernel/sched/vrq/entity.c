@@ -105,8 +105,9 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	unsigned int cpus, nice_index = vrq_nice_index(p);
 	u64 weight = weight_on_cpus_of(p, &cpus);
 	u64 slack = vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0, weight, cpus);
-	u64 factor = vrq_underrated(rq->vrq.late, slack);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
+	/* What others were late by is nothing to one that is on time */
+	u64 factor = vrq_underrated(min(late, rq->vrq.late), slack);
 
 	slack = slack * factor >> 10;
 	late = clamp(late, -(s64)slack, 2 * (s64)slack);
