@@ -39,6 +39,8 @@ GENERATED = {
         "kernel/sched/vrq/queue.c",
         "kernel/sched/vrq/queue.h",
         "kernel/sched/vrq/rq.h",
+        "kernel/sched/vrq/steal.c",
+        "kernel/sched/vrq/steal.h",
         "kernel/sched/vrq/trace.c",
         "kernel/sched/vrq/trace.h",
     ],

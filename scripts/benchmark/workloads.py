@@ -266,12 +266,13 @@ def storms(setting):
 
 
 def idle(setting):
-    seconds = setting.seconds(5)
+    # nothing between the readings but one sleep
+    seconds = setting.seconds(20)
     return f"""
 sleep 2
-counters; before=("$switches" "$interrupts")
+switches_and_interrupts; before=("$switches" "$interrupts")
 sleep {seconds}
-counters
+switches_and_interrupts
 awk "BEGIN {{
         print \\"row switches\\", ($switches - ${{before[0]}}) / {seconds}
         print \\"row interrupts\\", ($interrupts - ${{before[1]}}) / {seconds}

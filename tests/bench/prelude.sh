@@ -44,18 +44,25 @@ mean()
 	done | awk '{ sum[$2] += $3; n[$2]++ } END { for (name in n) print "row", name, sum[name] / n[name] }'
 }
 
-# Context switches, interrupts, interrupts sent to other CPUs to make them
-# reschedule, and the entries to grq.lock if VRQ counts them
-counters()
+# Context switches and interrupts since the boot, without a fork
+switches_and_interrupts()
 {
 	local key first rest
-	switches=0 interrupts=0 grq_lock=
+	switches=0 interrupts=0
 	while read -r key first rest; do
 		case $key in
 		ctxt) switches=$first ;;
 		intr) interrupts=$first ;;
 		esac
 	done < /proc/stat
+}
+
+# The same, interrupts sent to other CPUs to make them reschedule, and the
+# entries to grq.lock if VRQ counts them
+counters()
+{
+	grq_lock=
+	switches_and_interrupts
 	kicks=$(awk '/^ *(RES|CAL|IWI):/ { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)
 	if [ -r /sys/kernel/debug/sched/vrq ]; then
 		grq_lock=$(awk '$1 == "grq_lock" { print $2 }' /sys/kernel/debug/sched/vrq)

@@ -14,7 +14,8 @@
  *
  * Before that, other CPUs take it only if they would otherwise be idle, or run
  * a task of a worse level. So no CPU is idle while a cached task waits that may
- * run there, and what caching does to the order of deadlines is bounded.
+ * run there, see steal.c, and what caching does to the order of deadlines is
+ * bounded.
  *
  * The idea of caching tasks is VRQ's of 2015, where cached tasks stayed in the
  * global queue and other CPUs passed over them, under its lock.
@@ -23,8 +24,8 @@
 
 #include "cache.h"
 #include "counters.h"
-#include "idle.h"
 #include "queue.h"
+#include "steal.h"
 
 /* After this long, ns, a task that is overdue may go elsewhere */
 #define CACHE_TIMEOUT_NS	(VRQ_RR_INTERVAL_NS / 2)
@@ -32,22 +33,6 @@
 #define CACHE_LIMIT_NS		NSEC_PER_SEC
 /* How many tasks of a level to look at in a tick */
 #define EXPIRE_TRIES		8
-
-#ifdef CONFIG_SMP
-/*
- * The CPUs that have cached tasks. A CPU's bit changes under its rq->lock; the
- * barriers that make it a promise to idle CPUs are [A] and [B] in queue.h.
- */
-static struct cpumask cached_cpus ____cacheline_aligned_in_smp;
-
-static void mark(struct rq *rq, bool has_tasks)
-{
-	if (cpumask_test_cpu(cpu_of(rq), &cached_cpus) != has_tasks)
-		cpumask_assign_cpu(cpu_of(rq), &cached_cpus, has_tasks);
-}
-#else
-static void mark(struct rq *rq, bool has_tasks) { }
-#endif
 
 /**
  * vrq_may_cache - may a task wait for this CPU?
@@ -80,7 +65,7 @@ void vrq_cache_add(struct rq *rq, struct task_struct *p)
 {
 	vrq_wait_in(rq, p, VRQ_IN_CACHE);
 	vrq_queue_add(&rq->vrq.cache, p);
-	mark(rq, true);
+	vrq_set_open(rq);
 }
 
 /**
@@ -91,8 +76,7 @@ void vrq_cache_add(struct rq *rq, struct task_struct *p)
 void vrq_cache_del(struct rq *rq, struct task_struct *p)
 {
 	vrq_queue_del(&rq->vrq.cache, p);
-	if (vrq_queue_best_key(&rq->vrq.cache) == VRQ_KEY_NONE)
-		mark(rq, false);
+	vrq_close_if_empty(rq);
 }
 
 /*
@@ -132,11 +116,13 @@ static bool expired(struct rq *rq, const struct task_struct *p)
  * Called at the tick. A few tasks of each level are looked at, so that the time
  * with interrupts off stays short; the earliest deadlines are those that others
  * would run next. For what stays an idle CPU is kicked once more: a kick may have
- * been used up for another task, see vrq_cache_kick().
+ * been used up for another task, see vrq_kick_for_open().
  */
 void vrq_cache_expire(struct rq *rq)
 {
-	bool all = !vrq_task(vrq_curr(rq));
+	struct task_struct *curr = vrq_curr(rq);
+	/* The idle task makes room for them at once */
+	bool all = !vrq_task(curr) && curr != rq->idle;
 	enum vrq_level level;
 	struct task_struct *p, *next;
 	int tries;
@@ -155,134 +141,3 @@ void vrq_cache_expire(struct rq *rq)
 		vrq_kick_for_one_of(&rq->vrq.cache, level);
 	}
 }
-
-#ifdef CONFIG_SMP
-/**
- * vrq_cached_elsewhere - does a task of this level wait in any CPU's queue?
- * @level: the level
- *
- * Return: a hint, no lock is taken.
- */
-bool vrq_cached_elsewhere(enum vrq_level level)
-{
-	int cpu;
-
-	for_each_cpu(cpu, &cached_cpus) {
-		if (vrq_queue_has(&cpu_rq(cpu)->vrq.cache, level))
-			return true;
-	}
-
-	return false;
-}
-
-static struct task_struct *first_allowed(struct rq *from, enum vrq_level level,
-					 int cpu)
-{
-	struct task_struct *p = vrq_queue_first(&from->vrq.cache, level);
-
-	while (p && !cpumask_test_cpu(cpu, p->cpus_ptr))
-		p = vrq_queue_next(p);
-
-	return p;
-}
-
-static struct task_struct *steal_from(struct rq *from, enum vrq_level level,
-				      struct rq *rq, bool *missed)
-{
-	struct task_struct *p;
-
-	if (from == rq || !vrq_queue_has(&from->vrq.cache, level))
-		return NULL;
-
-	if (!raw_spin_rq_trylock(from)) {
-		*missed = true;
-		return NULL;
-	}
-
-	p = first_allowed(from, level, cpu_of(rq));
-	if (!p) {
-		raw_spin_rq_unlock(from);
-		return NULL;
-	}
-
-	vrq_cache_del(from, p);
-	p->vrq.place = VRQ_PICKED;
-
-	return p;
-}
-
-/* The CPUs behind the same last-level cache as @cpu */
-static const struct cpumask *llc_span(int cpu)
-{
-	struct sched_domain *llc = rcu_dereference(per_cpu(sd_llc, cpu));
-
-	return llc ? sched_domain_span(llc) : cpumask_of(cpu);
-}
-
-/**
- * vrq_cache_steal - take a task that waits for another CPU
- * @rq: the run queue of this CPU, locked
- * @level: the level
- * @missed: set if a run queue was locked
- *
- * Near ones first.
- *
- * Return: a task with the lock of its home, to be brought here, or NULL.
- */
-struct task_struct *vrq_cache_steal(struct rq *rq, enum vrq_level level,
-				    bool *missed)
-{
-	const struct cpumask *near;
-	struct task_struct *p = NULL;
-	int cpu;
-
-	if (cpumask_empty(&cached_cpus))
-		return NULL;
-
-	rcu_read_lock();
-	near = llc_span(cpu_of(rq));
-	for_each_cpu_and(cpu, &cached_cpus, near) {
-		p = steal_from(cpu_rq(cpu), level, rq, missed);
-		if (p)
-			goto out;
-	}
-	for_each_cpu_andnot(cpu, &cached_cpus, near) {
-		p = steal_from(cpu_rq(cpu), level, rq, missed);
-		if (p)
-			goto out;
-	}
-out:
-	rcu_read_unlock();
-
-	return p;
-}
-
-/**
- * vrq_cache_kick - let an idle CPU see to what is cached on busy ones
- * @rq: the run queue of this CPU, locked
- *
- * A run queue that is locked is passed over, for its CPU kicks again at its next
- * tick: see vrq_cache_expire().
- */
-void vrq_cache_kick(struct rq *rq)
-{
-	struct rq *from;
-	bool kicked;
-	int cpu;
-
-	if (!vrq_any_idle())
-		return;
-
-	for_each_cpu(cpu, &cached_cpus) {
-		from = cpu_rq(cpu);
-		if (from != rq && !raw_spin_rq_trylock(from))
-			continue;
-		kicked = vrq_kick_for_one_of(&from->vrq.cache, VRQ_NORMAL) ||
-			 vrq_kick_for_one_of(&from->vrq.cache, VRQ_IDLE);
-		if (from != rq)
-			raw_spin_rq_unlock(from);
-		if (kicked)
-			return;
-	}
-}
-#endif /* CONFIG_SMP */

@@ -75,6 +75,17 @@ static bool claim(int cpu)
 	       cpumask_test_and_clear_cpu(cpu, &idle_cpus);
 }
 
+/**
+ * vrq_llc_span - the CPUs behind the same last-level cache as a CPU
+ * @cpu: the CPU; within rcu_read_lock()
+ */
+const struct cpumask *vrq_llc_span(int cpu)
+{
+	struct sched_domain *llc = rcu_dereference(per_cpu(sd_llc, cpu));
+
+	return llc ? sched_domain_span(llc) : cpumask_of(cpu);
+}
+
 /* Claim a CPU that is idle, in @allowed and in @among */
 static int claim_among(const struct cpumask *allowed,
 		       const struct cpumask *among)
@@ -104,8 +115,7 @@ static int claim_among(const struct cpumask *allowed,
  */
 int vrq_claim_idle(const struct cpumask *allowed, int near)
 {
-	struct sched_domain *llc;
-	int cpu = -1;
+	int cpu;
 
 	if (cpumask_test_cpu(near, allowed) && claim(near))
 		return near;
@@ -119,9 +129,7 @@ int vrq_claim_idle(const struct cpumask *allowed, int near)
 		return cpu;
 #endif
 	rcu_read_lock();
-	llc = rcu_dereference(per_cpu(sd_llc, near));
-	if (llc)
-		cpu = claim_among(allowed, sched_domain_span(llc));
+	cpu = claim_among(allowed, vrq_llc_span(near));
 	rcu_read_unlock();
 	if (cpu >= 0)
 		return cpu;

@@ -11,6 +11,7 @@
 void vrq_idle_init_rq(struct rq *rq);
 void vrq_set_idle(struct rq *rq);
 bool vrq_clear_idle(struct rq *rq);
+const struct cpumask *vrq_llc_span(int cpu);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
 bool vrq_kick_idle_for(struct task_struct *p);
 bool vrq_any_idle(void);

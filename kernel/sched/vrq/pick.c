@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The choice of the next task: the earliest key among the current task, the
- * preempt slot and the local queue of this CPU, and what the grq holds for it.
+ * preempt slot, the local and the cache queue of this CPU, and what the grq holds
+ * for it; for want of all these, what waits for other CPUs.
  */
-#include "cache.h"
 #include "counters.h"
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
+#include "steal.h"
 #include "trace.h"
 
 /* Count and trace a choice */
@@ -163,7 +164,7 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 	return p;
 }
 
-/* Take a task that is cached on another CPU */
+/* Take a task that waits for another CPU */
 static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 				 bool *missed)
 {
@@ -173,7 +174,7 @@ static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 	if (!cpu_active(cpu_of(rq)))
 		return NULL;
 
-	p = vrq_cache_steal(rq, level, missed);
+	p = vrq_steal(rq, level, missed);
 	if (p) {
 		tell(p, VRQ_PICK_STOLEN, *missed);
 		bring_home(rq, p);

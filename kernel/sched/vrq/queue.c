@@ -6,6 +6,7 @@
 #include "cache.h"
 #include "idle.h"
 #include "queue.h"
+#include "steal.h"
 #include "trace.h"
 
 struct vrq_grq grq = {
@@ -201,7 +202,7 @@ static bool kick_for_grq(void)
 void vrq_kick_for_waiting(struct rq *rq)
 {
 	if (!kick_for_grq())
-		vrq_cache_kick(rq);
+		vrq_kick_for_open(rq);
 }
 
 /**
@@ -242,6 +243,24 @@ static void place_behind(struct rq *rq, struct task_struct *p)
 
 	vrq_cache_add(rq, p);
 	vrq_kick_idle_for(p);
+}
+
+/* @open: a CPU without work may take it first */
+static void fill_slot(struct rq *rq, struct task_struct *p, bool open)
+{
+	vrq_flush_slot(rq);
+	vrq_wait_in(rq, p, VRQ_IN_SLOT);
+	WRITE_ONCE(rq->vrq.slot, p);
+	if (open) {
+		vrq_set_open(rq);
+		vrq_kick_idle_for(p);
+	}
+}
+
+static void clear_slot(struct rq *rq)
+{
+	WRITE_ONCE(rq->vrq.slot, NULL);
+	vrq_close_if_empty(rq);
 }
 
 /*
@@ -290,9 +309,7 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 		vrq_wait_in(rq, p, VRQ_IN_LOCAL);
 		vrq_queue_add(&rq->vrq.local, p);
 	} else if (takes_the_slot(rq, p, stay)) {
-		vrq_flush_slot(rq);
-		vrq_wait_in(rq, p, VRQ_IN_SLOT);
-		WRITE_ONCE(rq->vrq.slot, p);
+		fill_slot(rq, p, vrq_curr(rq) != rq->idle && !stay);
 	} else {
 		place_behind(rq, p);
 	}
@@ -307,7 +324,7 @@ void vrq_unplace(struct rq *rq, struct task_struct *p)
 {
 	switch (p->vrq.place) {
 	case VRQ_IN_SLOT:
-		WRITE_ONCE(rq->vrq.slot, NULL);
+		clear_slot(rq);
 		break;
 	case VRQ_IN_LOCAL:
 		vrq_queue_del(&rq->vrq.local, p);
@@ -336,7 +353,7 @@ void vrq_flush_slot(struct rq *rq)
 	if (!p)
 		return;
 
-	WRITE_ONCE(rq->vrq.slot, NULL);
+	clear_slot(rq);
 	place_behind(rq, p);
 }
 

@@ -26,7 +26,7 @@
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the masks of idle CPUs and of
- * CPUs with cached tasks.
+ * CPUs to take tasks from.
  *
  * No wake-up is lost:
  *
@@ -37,9 +37,10 @@
  *
  * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees
  * the bit or the other sees the task. The same holds for a task that waits in the
- * cache queue of a CPU, with the mask of such CPUs in place of earliest. A kick
- * can be used up for another task than that which it was for: then it is passed
- * on, see vrq_kick_for_waiting(), and for cached tasks repeated at each tick.
+ * cache queue of a CPU or is to preempt there, with the mask of such CPUs, open_cpus,
+ * in place of earliest. A kick can be used up for another task than that which it
+ * was for: then it is passed on, see vrq_kick_for_waiting(), and for cached tasks
+ * repeated at each tick.
  */
 #ifndef _KERNEL_SCHED_VRQ_QUEUE_H
 #define _KERNEL_SCHED_VRQ_QUEUE_H

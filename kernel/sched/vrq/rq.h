@@ -54,6 +54,8 @@ struct vrq_queue {
  * @idle_since: when the CPU last ran out of tasks, ns
  * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
  *	other CPUs without the lock; meaningless while the CPU is idle
+ * @open: a CPU that is idle may find something to take in @cache or @slot; is
+ *	this CPU's bit in open_cpus, see steal.c
  * @retry: queued when a pick had to leave a task because its run queue was
  *	locked, and has found nothing else to run
  * @kick: makes this CPU, if idle, pick again
@@ -69,6 +71,7 @@ struct vrq_rq {
 	u64			idle_since;
 	atomic64_t		priodl;
 #ifdef CONFIG_SMP
+	bool			open;
 	struct balance_callback	retry;
 	struct irq_work		kick;
 #endif

@@ -53,8 +53,7 @@ static bool can_preempt(int cpu, s64 key, s64 margin)
 static int first_to_preempt(struct task_struct *p, int near)
 {
 	s64 key = vrq_key(p), margin = p->vrq.margin;
-	struct sched_domain *llc;
-	int cpu, found = -1;
+	int cpu;
 
 	if (p->policy == SCHED_BATCH)
 		return -1;
@@ -63,18 +62,13 @@ static int first_to_preempt(struct task_struct *p, int near)
 		return near;
 
 	rcu_read_lock();
-	llc = rcu_dereference(per_cpu(sd_llc, near));
-	if (llc) {
-		for_each_cpu_and(cpu, p->cpus_ptr, sched_domain_span(llc)) {
-			if (can_preempt(cpu, key, margin)) {
-				found = cpu;
-				break;
-			}
+	for_each_cpu_and(cpu, p->cpus_ptr, vrq_llc_span(near)) {
+		if (can_preempt(cpu, key, margin)) {
+			rcu_read_unlock();
+			return cpu;
 		}
 	}
 	rcu_read_unlock();
-	if (found >= 0)
-		return found;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
 		if (can_preempt(cpu, key, margin))
