@@ -84,6 +84,7 @@ def measure(setting, kernels, passes, directory):
             save(report.gather(outcomes, kernels, setting, facts), directory)
             progress.advance(bar)
             line = f"bench: {len(outcomes)}/{len(runs)} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
+            line += f", {outcome.seconds:.0f} s"
             if outcome.failure:
                 line += f": FAILED: {outcome.failure}"
             progress.console.print(line, highlight=False, soft_wrap=True)

@@ -72,6 +72,13 @@ def compare(base, values, better):
     return Comparison(ratio, both, "better" if ratio < 1 else "worse")
 
 
+def against_limit(values, limit):
+    """met, near (some pass is), or missed."""
+    if statistics.median(values) <= limit:
+        return "met"
+    return "near" if min(values) <= limit else "missed"
+
+
 def disagreement(values):
     """How far the passes of one kernel are apart, relative to their median."""
     median = statistics.median(values)

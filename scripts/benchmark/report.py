@@ -79,9 +79,9 @@ def load(path):
 
 
 def targets(mode):
-    """The highest cost ratio that each row may have, and that of rows not named."""
+    """The highest cost ratio that each row may have, that of rows not named, and limits of the figure itself."""
     table = tomllib.loads(TARGETS.read_text())
-    return table.get(mode, {}), table["default"]
+    return table.get(mode, {}), table["default"], table["limits"]
 
 
 def row_of(name):
@@ -93,7 +93,7 @@ def table_rows(report):
     """For each row: its name, cells for the kernels, and the mark against the target."""
     names = [kernel["name"] for kernel in report["kernels"]]
     base = names[0]
-    wanted, default = targets(report["mode"])
+    wanted, default, limits = targets(report["mode"])
     for name, values in report["rows"].items():
         row = row_of(name)
         cells, mark, target = [], "", ""
@@ -109,6 +109,9 @@ def table_rows(report):
                 if kernel == "vrq" and base == "fair" and row.better:
                     target = wanted.get(name, default)
                     mark = comparison.against(target)
+            if kernel == "vrq" and name in limits:
+                target = limits[name]
+                mark = figures.against_limit(values[kernel], target)
             cells.append(cell)
         yield name, row, cells, mark, target
 

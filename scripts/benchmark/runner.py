@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
@@ -43,6 +44,7 @@ class Outcome:
     bins: dict
     release: str
     failure: str = ""
+    seconds: float = 0  # of the host's time, the boot included
 
 
 def parse_kernels(text, image):
@@ -116,7 +118,15 @@ def run_guest(text, kernel, setting, name, timeout):
 
 
 def measure(name, kernel, number, setting):
-    """One run of a workload on a kernel."""
+    """One run of a workload on a kernel, and how long it took."""
+    start = time.monotonic()
+    outcome = attempt(name, kernel, number, setting)
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def attempt(name, kernel, number, setting):
+    """The same, without the time."""
     workload = WORKLOADS[name]
     outcome = Outcome(name, kernel.name, number, {}, {}, "")
     missing = [tool for tool in workload.needs if not shutil.which(tool)]

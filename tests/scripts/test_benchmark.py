@@ -53,6 +53,12 @@ def test_a_target_missed_by_less_than_the_spread_is_near():
     assert comparison.against(0.50) == "missed"
 
 
+def test_a_limit_is_near_if_some_pass_met_it():
+    assert figures.against_limit([0.2, 0.24], 0.25) == "met"
+    assert figures.against_limit([0.24, 0.4], 0.25) == "near"
+    assert figures.against_limit([0.3, 0.4], 0.25) == "missed"
+
+
 def test_kernels_are_added_and_replaced():
     kernels = runner.parse_kernels("'bmq=/x/bzImage:quiet splash' vrq=/y/bzImage:sched=vrq", "/z/bzImage")
     assert [(kernel.name, kernel.image, kernel.cmdline) for kernel in kernels] == [
@@ -67,8 +73,8 @@ def test_kernels_are_added_and_replaced():
 
 def test_every_target_names_a_row():
     for mode in ("virtual", "parallel"):
-        wanted, default = report.targets(mode)
-        assert default == 1
+        wanted, default, limits = report.targets(mode)
+        assert default == 1 and set(report.in_order(limits)) == set(limits)
         assert report.in_order(wanted) != [] and set(report.in_order(wanted)) == set(wanted)
 
 
