@@ -33,10 +33,12 @@ RUN = BUILD / "run"
 # While Linux sizes the PCI BARs on one CPU, QEMU 10 in parallel mode may send
 # another CPU's access to its APIC elsewhere: "iotlb_to_section: Assertion
 # failed", "msix_table_mmio_write: Assertion failed", in one boot of ten on a
-# loaded host. So boot on one CPU, and bring up the others afterwards.
+# loaded host. So boot on one CPU, and bring up the others afterwards. And Linux
+# panics ("IO-APIC + timer doesn't work!") if the host holds up the timer's
+# interrupts for the 10 ms in which it looks for them: no_timer_check.
 MODES = {
     "virtual": ("-accel tcg,thread=single -icount shift=1,sleep=off", "tsc=reliable"),
-    "parallel": ("-accel tcg,thread=multi", "maxcpus=1"),
+    "parallel": ("-accel tcg,thread=multi", "maxcpus=1 no_timer_check"),
 }
 BRING_UP = "for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do [ -e $cpu ] && echo 1 > $cpu; done"
 

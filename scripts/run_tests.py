@@ -32,21 +32,34 @@ class Plan:
     cpus: int
     sched: str
     programs: list
-    smp: str = ""
+    topology: str = ""  # one of TOPOLOGIES
     append: str = ""
 
     @property
     def name(self):
-        return f"{self.sched}-{self.mode}-{self.smp or self.cpus}"
+        return f"{self.sched}-{self.mode}-{self.topology or self.cpus}"
 
+
+# QEMU's -smp, and what else it takes
+TOPOLOGIES = {
+    "smt": "8,sockets=1,cores=4,threads=2",
+    "llc": "4,sockets=2,cores=2",
+    "nodes": "4,sockets=2,cores=2"
+    " -object memory-backend-ram,size=1G,id=m0 -numa node,cpus=0-1,memdev=m0"
+    " -object memory-backend-ram,size=1G,id=m1 -numa node,cpus=2-3,memdev=m1",
+}
 
 # Races show in parallel mode, shares and times can be relied upon in virtual
 RACES = ["affinity", "policy", "hotplug", "forks", "accounting"]
 TIMES = ["fairness", "yield", "policy", "forks", "accounting"]
 
 PLANS = [
-    *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 4, 8)),
-    *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (1, 2, 4, 8)),
+    *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 4, 8, 16)),
+    *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (1, 2, 3, 4, 8, 16)),
+    Plan("parallel", 8, "vrq", RACES, "smt"),
+    Plan("virtual", 8, "vrq", ["topology", *TIMES], "smt"),
+    Plan("parallel", 4, "vrq", RACES, "llc"),
+    Plan("parallel", 4, "vrq", RACES, "nodes"),
     # the control: what fair promises too, the tests must find in it
     Plan("parallel", 4, "fair", RACES),
     Plan("virtual", 4, "fair", TIMES),
@@ -88,9 +101,16 @@ def tap_lines(text):
             yield "skip" if skipped else match[1], match[2]
 
 
+# How many threads a core has, how many last-level caches and nodes there are
+SHAPE = """cd /tmp
+lscpu | sed -n 's/^Thread(s) per core: */# threads /p; s/^NUMA node(s): */# nodes /p'
+echo "# caches $(cat /sys/devices/system/cpu/cpu*/cache/index3/shared_cpu_list | sort -u | wc -l)"
+"""
+
+
 def guest_script(programs):
     """A shell script that runs the programs one after the other."""
-    lines = ["cd /tmp"]
+    lines = [SHAPE]
     for program in programs:
         lines += [
             f"echo '# program {program}'",
@@ -133,18 +153,26 @@ def boot_checks(plan, result, count):
         count.ok(False, f"{plan.name}: the guest hung or died, see {result.log}: {tail}")
 
 
+def topology_check(plan, output, count):
+    """Has the guest the topology that the plan is about?"""
+    shape = dict(re.findall(r"^# (threads|caches|nodes) (\d+)$", output, re.M))
+    expected = {"smt": "threads", "llc": "caches", "nodes": "nodes"}.get(plan.topology)
+    count.ok(not expected or shape.get(expected) == "2", f"{plan.name}: the guest has {shape}")
+
+
 def run_plan(plan, count):
     before = count.passed, count.failed, count.skipped
     result = guest.run_in_guest(
         guest_script(plan.programs),
         mode=plan.mode,
         cpus=plan.cpus,
-        smp=plan.smp,
+        smp=TOPOLOGIES.get(plan.topology, ""),
         append=f"sched={plan.sched} {plan.append}",
         timeout=1200,
         name=plan.name,
     )
     boot_checks(plan, result, count)
+    topology_check(plan, result.output, count)
     count_programs(plan, result.output, count)
     after = [now - then for now, then in zip((count.passed, count.failed, count.skipped), before, strict=True)]
     say(f"{plan.name}: {after[0]} passed, {after[1]} failed, {after[2]} skipped, {result.seconds:.0f} s")

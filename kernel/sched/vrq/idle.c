@@ -101,14 +101,78 @@ static int claim_among(const struct cpumask *allowed,
 	}
 }
 
+/* Are all threads of the core of @cpu idle? */
+static bool core_is_idle(int cpu)
+{
+#ifdef CONFIG_SCHED_SMT
+	if (sched_smt_active())
+		return cpumask_subset(cpu_smt_mask(cpu), &idle_cpus);
+#endif
+	return true;
+}
+
+/* The same as claim_among(), a core whose other threads are idle too */
+static int claim_core_among(const struct cpumask *allowed,
+			    const struct cpumask *among)
+{
+	int cpu;
+
+	for_each_cpu_and(cpu, &idle_cpus, allowed) {
+		if (cpumask_test_cpu(cpu, among) && core_is_idle(cpu) &&
+		    claim(cpu))
+			return cpu;
+	}
+
+	return -1;
+}
+
+/* An idle core before an idle thread of a busy one */
+static int claim_best_among(const struct cpumask *allowed,
+			    const struct cpumask *among)
+{
+	int cpu = -1;
+
+	if (sched_smt_active())
+		cpu = claim_core_among(allowed, among);
+
+	return cpu >= 0 ? cpu : claim_among(allowed, among);
+}
+
+/* Within the last-level cache of @near, see vrq_claim_idle(). RCU read lock held */
+static int claim_near(const struct cpumask *allowed, int near)
+{
+	const struct cpumask *span = vrq_llc_span(near);
+	bool near_allowed = cpumask_test_cpu(near, allowed);
+	int cpu;
+
+	if (near_allowed && core_is_idle(near) && claim(near))
+		return near;
+
+#ifdef CONFIG_SCHED_SMT
+	if (sched_smt_active()) {
+		cpu = claim_core_among(allowed, span);
+		if (cpu >= 0)
+			return cpu;
+		if (near_allowed && claim(near))
+			return near;
+		cpu = claim_among(allowed, cpu_smt_mask(near));
+		if (cpu >= 0)
+			return cpu;
+	}
+#endif
+
+	return claim_among(allowed, span);
+}
+
 /**
  * vrq_claim_idle - take the nearest idle CPU for a task
  * @allowed: where the task may run
  * @near: the CPU it ran on
  *
- * @near itself, then a sibling in the same core, then a CPU behind the same
- * last-level cache, then one of the same node, then any. The idea is that of
- * the -gc branch of BFS; the masks are mainline's.
+ * Behind the same last-level cache: @near itself, another CPU; of cores with
+ * several threads one that is idle as a whole, else @near, a sibling in its core,
+ * another CPU. Then a CPU of the same node, then any, idle cores first. The order
+ * of distances is that of the -gc branch of BFS; the masks are mainline's.
  *
  * Return: the CPU, to which the caller must now queue a task or which it must
  * kick; -1 if no such CPU is idle.
@@ -117,28 +181,20 @@ int vrq_claim_idle(const struct cpumask *allowed, int near)
 {
 	int cpu;
 
-	if (cpumask_test_cpu(near, allowed) && claim(near))
-		return near;
-
 	if (!cpumask_intersects(&idle_cpus, allowed))
 		return -1;
 
-#ifdef CONFIG_SCHED_SMT
-	cpu = claim_among(allowed, cpu_smt_mask(near));
-	if (cpu >= 0)
-		return cpu;
-#endif
 	rcu_read_lock();
-	cpu = claim_among(allowed, vrq_llc_span(near));
+	cpu = claim_near(allowed, near);
 	rcu_read_unlock();
 	if (cpu >= 0)
 		return cpu;
 
-	cpu = claim_among(allowed, cpumask_of_node(cpu_to_node(near)));
+	cpu = claim_best_among(allowed, cpumask_of_node(cpu_to_node(near)));
 	if (cpu >= 0)
 		return cpu;
 
-	return claim_among(allowed, cpu_online_mask);
+	return claim_best_among(allowed, cpu_online_mask);
 }
 
 /**
