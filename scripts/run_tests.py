@@ -51,7 +51,7 @@ TOPOLOGIES = {
 
 # Races show in parallel mode, shares and times can be relied upon in virtual
 RACES = ["affinity", "policy", "hotplug", "forks", "accounting"]
-TIMES = ["fairness", "yield", "policy", "forks", "accounting"]
+TIMES = ["fairness", "yield", "policy", "forks", "accounting", "cache"]
 
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 4, 8, 16)),
@@ -180,13 +180,19 @@ def run_plan(plan, count):
 
 
 def boot_parameter(count):
-    """sched= with a bad value warns once and takes the default; KUnit ran."""
-    for value, expected in (("sched=cfs", "fair"), ("", "fair"), ("sched=fair sched=vrq", "vrq")):
-        result = guest.run_in_guest("cat /sys/kernel/sched/active", cpus=1, append=value, timeout=120, name="boot")
+    """A bad value on the command line warns once and takes the default; KUnit ran."""
+    script = "cat /sys/kernel/sched/active; cat /proc/sys/kernel/sched_vrq_cache_scost_threshold 2> /dev/null"
+    for value, expected in (
+        ("sched=cfs", "fair"),
+        ("", "fair"),
+        ("sched=vrq cache_scost_threshold=lots", "vrq\n-1"),
+        ("sched=fair sched=vrq cache_scost_threshold=7", "vrq\n7"),
+    ):
+        result = guest.run_in_guest(script, cpus=1, append=value, timeout=120, name="boot")
         log = result.log.read_text(errors="replace")
-        count.ok(result.output.strip() == expected, f"boot with '{value}': {expected} is active")
-        warnings = len(re.findall(r"sched: sched=cfs is neither vrq nor fair", log))
-        count.ok(warnings == (1 if "cfs" in value else 0), f"boot with '{value}': {warnings} warnings")
+        count.ok(result.output.strip() == expected, f"boot with '{value}': {result.output!r}")
+        warnings = len(re.findall(r"sched: (sched=cfs is neither|cache_scost_threshold=lots is not a number)", log))
+        count.ok(warnings == len(re.findall("cfs|lots", value)), f"boot with '{value}': {warnings} warnings")
     for status, what in tap_lines("\n".join(re.findall(r"\] (    (?:not )?ok \d+ .*)$", log, re.M))):
         count.ok(status == "ok", f"KUnit: {what}")
     count.ok("# vrq_deadline: pass:" in log, "KUnit: vrq_deadline ran")

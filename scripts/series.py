@@ -34,6 +34,8 @@ GENERATED = {
         "kernel/sched/vrq/counters.h",
         "kernel/sched/vrq/entity.c",
         "kernel/sched/vrq/entity.h",
+        "kernel/sched/vrq/hot.c",
+        "kernel/sched/vrq/hot.h",
         "kernel/sched/vrq/idle.c",
         "kernel/sched/vrq/idle.h",
         "kernel/sched/vrq/queue.c",

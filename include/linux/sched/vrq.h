@@ -44,6 +44,8 @@ enum vrq_place {
  *	to preempt it, ns. Set at each wake-up under p->pi_lock
  * @sync_wakeup: when it last woke another and said that it would sleep, ns,
  *	0 if it has slept since. Its own: used by the running task alone
+ * @scost: the scost of @cached_on when its data began to get cold there
+ * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @weight: what the task adds to the weight of its run queue while queued
  * @place: an enum vrq_place
  * @level: the enum vrq_level that the task is queued at
@@ -67,6 +69,8 @@ struct sched_vrq_entity {
 	u64		since;
 	s64		margin;
 	u64		sync_wakeup;
+	unsigned int	scost;
+	int		cached_on;
 	unsigned int	weight;
 	u8		place;
 	u8		level;

@@ -6,7 +6,7 @@
  *
  *  - at once, when it has used up a slice, or made room for a task from elsewhere,
  *    on a CPU with more to do than the mean of those that it may use;
- *  - when it has waited for half a time slice, its deadline has passed, and
+ *  - when its data is no longer hot here, see hot.c, its deadline has passed, and
  *    another CPU runs a task with a deadline later by half a turn: it would get
  *    less than its share of the machine;
  *  - when it has waited for a second, whatever its deadline;
@@ -24,11 +24,10 @@
 
 #include "cache.h"
 #include "counters.h"
+#include "hot.h"
 #include "queue.h"
 #include "steal.h"
 
-/* After this long, ns, a task that is overdue may go elsewhere */
-#define CACHE_TIMEOUT_NS	(VRQ_RR_INTERVAL_NS / 2)
 /* After this long any task may */
 #define CACHE_LIMIT_NS		NSEC_PER_SEC
 /* How many tasks of a level to look at in a tick */
@@ -48,7 +47,7 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 
 	p->vrq.roams = false;
 
-	return !roams && rq->nr_running == rq->cfs.h_nr_queued &&
+	return !roams && vrq_cacheable(p) && rq->nr_running == rq->cfs.h_nr_queued &&
 	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
 	       cpu_active(cpu_of(rq)) &&
 	       !tick_nohz_full_cpu(cpu_of(rq));
@@ -63,6 +62,9 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
  */
 void vrq_cache_add(struct rq *rq, struct task_struct *p)
 {
+	/* It has come here for what its waker has in the cache */
+	if (p->vrq.cached_on != cpu_of(rq))
+		vrq_scost_switch_out(rq, p);
 	vrq_wait_in(rq, p, VRQ_IN_CACHE);
 	vrq_queue_add(&rq->vrq.cache, p);
 	vrq_set_open(rq);
@@ -85,7 +87,8 @@ void vrq_cache_del(struct rq *rq, struct task_struct *p)
  */
 static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p)
 {
-	s64 limit = vrq_key(p) + max_t(s64, CACHE_TIMEOUT_NS, p->vrq.span / 2);
+	s64 limit = vrq_key(p) +
+		    max_t(s64, VRQ_RR_INTERVAL_NS, p->vrq.span) / 2;
 	int cpu;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
@@ -101,7 +104,7 @@ static bool expired(struct rq *rq, const struct task_struct *p)
 {
 	u64 waited = rq_clock(rq) - p->vrq.since;
 
-	if (waited < CACHE_TIMEOUT_NS)
+	if (vrq_cache_hot(rq, p, waited))
 		return false;
 
 	return waited > CACHE_LIMIT_NS ||

@@ -11,6 +11,7 @@
 #include "../stats.h"
 #include "../pelt.h"
 #include "cache.h"
+#include "hot.h"
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
@@ -150,6 +151,7 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 	p->vrq.place = VRQ_ON_CPU;
 	p->se.exec_start = rq_clock_task(rq);
 	publish_key(rq, p);
+	vrq_scost_switch_in(rq, p);
 
 	if (schedstat_enabled() && first)
 		__update_stats_wait_end(rq, p, &p->stats);
@@ -163,6 +165,7 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 			      struct task_struct *next)
 {
 	update_curr_vrq(rq);
+	vrq_scost_switch_out(rq, p);
 	p->vrq.place = VRQ_NOWHERE;
 
 	if (!next || !vrq_task(next)) {
@@ -230,6 +233,7 @@ static void task_fork_vrq(struct task_struct *child)
 			renew_curr(rq, parent);
 	}
 	vrq_fork_slice(rq, parent, child);
+	vrq_scost_switch_out(rq, child);
 	rq_unlock(rq, &rf);
 }
 

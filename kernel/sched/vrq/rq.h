@@ -51,6 +51,9 @@ struct vrq_queue {
  *	Read by other CPUs without the lock
  * @late: how late tasks used up their slices here, on the mean of the last 16
  *	or so, ns
+ * @scost: what has been switched to here, see hot.c
+ * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
+ *	Written as the CPU comes online, read without a lock
  * @idle_since: when the CPU last ran out of tasks, ns
  * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
  *	other CPUs without the lock; meaningless while the CPU is idle
@@ -68,6 +71,8 @@ struct vrq_rq {
 	struct task_struct	*slot;
 	unsigned long		weight;
 	s64			late;
+	unsigned int		scost;
+	unsigned int		scost_threshold;
 	u64			idle_since;
 	atomic64_t		priodl;
 #ifdef CONFIG_SMP

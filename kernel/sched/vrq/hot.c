@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is what a task used still in the cache of its CPU? Two criteria, both VRQ's of
+ * 2015: how much has been switched to on that CPU since (the switch cost,
+ * scost), and how long ago it was. A task is hot while both hold; each can be
+ * turned off.
+ *
+ * The scost of a CPU advances with each switch: by little if the data of the
+ * next task is there already, else by more, and the more memory that task uses.
+ */
+#include <linux/cacheinfo.h>
+#include <linux/cpuhotplug.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/sysctl.h>
+
+#include "hot.h"
+
+/* One unit of a threshold, in those of vrq_rq.scost; a switch to a hot task is 1 */
+#define SCOST_UNIT	16
+/* The memory that a task may use before it costs more, log2 of KiB: 256 KiB */
+#define SMALL_KIB_LOG2	8
+/* Follow the cache size, or preempt= */
+#define AUTOMATIC	(-1)
+
+static int scost_threshold __read_mostly = AUTOMATIC;
+static int normal_ms __read_mostly = AUTOMATIC;
+static int batch_ms __read_mostly = MSEC_PER_SEC;
+
+/* cache_scost_threshold=N */
+static int __init set_threshold(char *text)
+{
+	int value;
+
+	if (!text || kstrtoint(text, 10, &value) || value < 0)
+		pr_warn("sched: cache_scost_threshold=%s is not a number, it follows the cache size\n",
+			text ?: "");
+	else
+		scost_threshold = value;
+
+	return 0;
+}
+early_param("cache_scost_threshold", set_threshold);
+
+/* What is in force on a CPU; 0 if scost says nothing */
+static unsigned int threshold_of(struct rq *rq)
+{
+	int value = READ_ONCE(scost_threshold);
+
+	return value == AUTOMATIC ? READ_ONCE(rq->vrq.scost_threshold) : value;
+}
+
+static bool within_scost(struct rq *rq, const struct task_struct *p)
+{
+	u64 threshold = threshold_of(rq);
+
+	if (!threshold)
+		return true;
+
+	return p->vrq.cached_on == cpu_of(rq) &&
+	       rq->vrq.scost - p->vrq.scost < threshold * SCOST_UNIT;
+}
+
+/* Whoever has set it explicitly: -1, automatic; 0, not cached at all; or ms */
+static int timeout_setting(const struct task_struct *p)
+{
+	return p->policy == SCHED_NORMAL ? READ_ONCE(normal_ms) :
+					   READ_ONCE(batch_ms);
+}
+
+static unsigned int normal_timeout_ms(void)
+{
+	int ms = READ_ONCE(normal_ms);
+
+	if (ms != AUTOMATIC)
+		return ms;
+	/* Who chose that cares for throughput; it can change at run time */
+	if (preempt_model_none())
+		return MSEC_PER_SEC;
+
+	return VRQ_RR_INTERVAL_NS / NSEC_PER_MSEC;
+}
+
+/**
+ * vrq_cacheable - are tasks like this one cached at all?
+ * @p: the task
+ */
+bool vrq_cacheable(const struct task_struct *p)
+{
+	return timeout_setting(p);
+}
+
+/**
+ * vrq_cache_hot - shall a cached task wait for its CPU alone?
+ * @rq: its home, locked
+ * @p: the task
+ * @waited: for how long it has, ns
+ */
+bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited)
+{
+	u64 ms = p->policy == SCHED_NORMAL ? normal_timeout_ms() :
+					     READ_ONCE(batch_ms);
+
+	return waited < ms * NSEC_PER_MSEC && within_scost(rq, p);
+}
+
+/* What it does to others' data to let a task in whose data is not here */
+static unsigned int cost_of(const struct task_struct *p)
+{
+	unsigned int log2_kib;
+
+	if (!p->mm)
+		return SCOST_UNIT;
+
+	log2_kib = ilog2(get_mm_rss(p->mm) + 1) + PAGE_SHIFT - 10;
+
+	return SCOST_UNIT *
+	       (1 + max_t(int, log2_kib - SMALL_KIB_LOG2, 0));
+}
+
+/**
+ * vrq_scost_switch_in - a task begins to run
+ * @rq: its home, locked
+ * @p: the task
+ */
+void vrq_scost_switch_in(struct rq *rq, const struct task_struct *p)
+{
+	if (!threshold_of(rq))
+		return;
+
+	if (p->vrq.cached_on == cpu_of(rq) && within_scost(rq, p))
+		rq->vrq.scost++;
+	else
+		rq->vrq.scost += cost_of(p);
+}
+
+/**
+ * vrq_scost_switch_out - from now on the data of a task gets cold
+ * @rq: its home, locked
+ * @p: the task, which has run here, or is about to wait here for the first time
+ *	because its waker or parent has
+ */
+void vrq_scost_switch_out(struct rq *rq, struct task_struct *p)
+{
+	p->vrq.scost = rq->vrq.scost;
+	p->vrq.cached_on = cpu_of(rq);
+}
+
+#ifdef CONFIG_SYSCTL
+static const int timeout_max_ms = 60 * MSEC_PER_SEC;
+static const int threshold_max = 1000000;
+
+static struct ctl_table vrq_cache_table[] = {
+	{
+		.procname	= "sched_vrq_cache_scost_threshold",
+		.data		= &scost_threshold,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_NEG_ONE,
+		.extra2		= (void *)&threshold_max,
+	},
+	{
+		.procname	= "sched_vrq_cache_normal_ms",
+		.data		= &normal_ms,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_NEG_ONE,
+		.extra2		= (void *)&timeout_max_ms,
+	},
+	{
+		.procname	= "sched_vrq_cache_batch_ms",
+		.data		= &batch_ms,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= (void *)&timeout_max_ms,
+	},
+};
+
+static void __init register_sysctls(void)
+{
+	register_sysctl_init("kernel", vrq_cache_table);
+}
+#else
+static void __init register_sysctls(void) { }
+#endif
+
+/* What is in force: time-outs, and a threshold for each CPU that is online */
+static int cache_show(struct seq_file *m, void *unused)
+{
+	int cpu;
+
+	seq_printf(m, "normal_ms %u\n", normal_timeout_ms());
+	seq_printf(m, "batch_ms %u\n", READ_ONCE(batch_ms));
+	seq_puts(m, "scost_threshold");
+	for_each_online_cpu(cpu)
+		seq_printf(m, " %u", threshold_of(cpu_rq(cpu)));
+	seq_putc(m, '\n');
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cache);
+
+static unsigned int llc_kib(unsigned int cpu)
+{
+	struct cpu_cacheinfo *info = get_cpu_cacheinfo(cpu);
+	unsigned int i, level = 0, size = 0;
+
+	if (!info || !info->info_list)
+		return 0;
+
+	for (i = 0; i < info->num_leaves; i++) {
+		if (info->info_list[i].type == CACHE_TYPE_INST ||
+		    info->info_list[i].level < level)
+			continue;
+		level = info->info_list[i].level;
+		size = info->info_list[i].size;
+	}
+
+	return size / 1024;
+}
+
+/*
+ * As the CPU comes online, its cacheinfo is there or never comes; then the
+ * threshold stays 0 and the time-out alone decides. Its own last-level cache
+ * counts, for CPUs of a hybrid machine differ.
+ */
+static int threshold_from_llc(unsigned int cpu)
+{
+	u64 kib = llc_kib(cpu);
+
+	WRITE_ONCE(cpu_rq(cpu)->vrq.scost_threshold,
+		   IS_ENABLED(CONFIG_64BIT) ? kib * 3 / 512 : kib * 2 / 256);
+
+	return 0;
+}
+
+/* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
+static int __init init_hot(void)
+{
+	struct dentry *dir;
+	int err;
+
+	if (!sched_vrq_enabled())
+		return 0;
+
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:online",
+				threshold_from_llc, NULL);
+	if (err < 0)
+		return err;
+
+	register_sysctls();
+	dir = debugfs_lookup("sched", NULL);
+	debugfs_create_file("vrq_cache", 0444, dir, NULL, &cache_fops);
+	dput(dir);
+
+	return 0;
+}
+late_initcall_sync(init_hot);

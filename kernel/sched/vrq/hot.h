@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For how long the data of a task that was switched out stays in the cache.
+ */
+#ifndef _KERNEL_SCHED_VRQ_HOT_H
+#define _KERNEL_SCHED_VRQ_HOT_H
+
+#include "entity.h"
+
+bool vrq_cacheable(const struct task_struct *p);
+bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited);
+void vrq_scost_switch_in(struct rq *rq, const struct task_struct *p);
+void vrq_scost_switch_out(struct rq *rq, struct task_struct *p);
+
+#endif /* _KERNEL_SCHED_VRQ_HOT_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Task caching can be tuned: values follow the machine, bad ones are refused,
+ * and those in force have an effect.
+ */
+#include <dirent.h>
+#include "guest.h"
+
+#define IN_FORCE	"/sys/kernel/debug/sched/vrq_cache"
+#define COUNTERS	"/sys/kernel/debug/sched/vrq"
+#define PREEMPT		"/sys/kernel/debug/sched/preempt"
+#define SYSCTL		"/proc/sys/kernel/sched_vrq_cache_"
+
+/* The first number behind a key, -1 if there is none */
+static long long number_of(const char *path, const char *key)
+{
+	char line[512];
+	long long value = -1;
+	size_t len = strlen(key);
+	FILE *file = fopen(path, "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, key, len) &&
+		    sscanf(line + len, "%lld", &value) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* 0 or an errno */
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), err = 0;
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* KiB of the highest level of data cache of CPU 0, as sysfs shows it */
+static long long llc_kib(void)
+{
+	long long level, highest = 0, kib = 0;
+	char path[128], type[32] = "";
+	FILE *file;
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		sprintf(path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+		file = fopen(path, "r");
+		if (!file)
+			break;
+		if (fscanf(file, "%31s", type) != 1)
+			type[0] = 0;
+		fclose(file);
+		sprintf(path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
+		level = number_of(path, "");
+		sprintf(path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+		if (strcmp(type, "Instruction") && level > highest) {
+			highest = level;
+			kib = number_of(path, "");
+		}
+	}
+	return kib;
+}
+
+static void automatic_values(void)
+{
+	long long kib = llc_kib(), threshold = number_of(IN_FORCE, "scost_threshold");
+
+	ksft_test_result(number_of(SYSCTL "scost_threshold", "") != -1 ||
+			 threshold == kib * 3 / 512,
+			 "the threshold of scost follows the last-level cache (%lld, %lld KiB)\n",
+			 threshold, kib);
+}
+
+static void preemption_model(void)
+{
+	long long none, full;
+
+	if (access(PREEMPT, W_OK)) {
+		ksft_test_result_skip("no choice of preemption models\n");
+		return;
+	}
+	put(PREEMPT, "none");
+	none = number_of(IN_FORCE, "normal_ms");
+	put(PREEMPT, "full");
+	full = number_of(IN_FORCE, "normal_ms");
+	ksft_test_result(none == 1000 && full == 6,
+			 "the time-out follows the preemption model (%lld ms, %lld ms)\n",
+			 none, full);
+}
+
+static void bad_values(void)
+{
+	static const struct {
+		const char *path, *bad[3];
+	} files[] = {
+		{ SYSCTL "scost_threshold", { "-2", "1000001", "many" } },
+		{ SYSCTL "normal_ms", { "-2", "60001", "long" } },
+		{ SYSCTL "batch_ms", { "-1", "60001", "6.5" } },
+	};
+	long long before;
+	int i, k, err;
+
+	for (i = 0; i < 3; i++) {
+		before = number_of(files[i].path, "");
+		for (k = 0; k < 3; k++) {
+			err = put(files[i].path, files[i].bad[k]);
+			if (err != EINVAL || number_of(files[i].path, "") != before)
+				break;
+		}
+		ksft_test_result(k == 3, "%s refuses what is out of range%s%s\n",
+				 files[i].path, k < 3 ? ": " : "",
+				 k < 3 ? files[i].bad[k] : "");
+	}
+}
+
+/* Works for a while, sleeps for a while */
+static void worker(void *arg)
+{
+	uint64_t end;
+
+	(void)arg;
+	be_normal();
+	for (;;) {
+		for (end = now_ns() + MSEC / 2; now_ns() < end;)
+			;
+		sleep_ns(MSEC / 4);
+	}
+}
+
+/* How many picks of a cached task there are within a second */
+static long long cached_picks(int cpus)
+{
+	pid_t pids[128];
+	long long picks;
+	int i;
+
+	for (i = 0; i < 3 * cpus; i++)
+		pids[i] = spawn(worker, NULL);
+	sleep_ns(100 * MSEC);
+	put(COUNTERS, "0");
+	sleep_ns(SEC);
+	picks = number_of(COUNTERS, "pick_cached");
+	for (i = 0; i < 3 * cpus; i++)
+		finish(pids[i]);
+	return picks;
+}
+
+static void effect(int cpus)
+{
+	long long on, off;
+
+	on = cached_picks(cpus);
+	put(SYSCTL "normal_ms", "0");
+	off = cached_picks(cpus);
+	put(SYSCTL "normal_ms", "-1");
+	ksft_test_result(on > 100 && off == 0,
+			 "a time-out of 0 turns caching off (%lld cached tasks picked, %lld)\n",
+			 on, off);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	if (!under_vrq())
+		ksft_exit_skip("there is no task caching under fair\n");
+	ksft_set_plan(6);
+	be_supervisor();
+	automatic_values();
+	preemption_model();
+	bad_values();
+	effect(cpus > 40 ? 40 : cpus);
+	ksft_finished();
+}
