@@ -17,7 +17,7 @@
  * @VRQ_PICK_CACHED: ... that took a task that was cached on this CPU
  * @VRQ_PICK_GRQ: ... that took a task whose home is this CPU from the grq
  * @VRQ_PICK_PULLED: ... that took a task of another CPU's from the grq
- * @VRQ_PICK_STOLEN: ... that took a task that was cached on another CPU
+ * @VRQ_PICK_STOLEN: ... that took a task that waited for another CPU
  * @VRQ_PICK_NONE: ... that found nothing
  * @VRQ_WAKE_IDLE: a wake-up that found an idle CPU
  * @VRQ_WAKE_PREEMPT: ... that found a CPU to preempt

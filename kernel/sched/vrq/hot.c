@@ -64,19 +64,18 @@ static bool within_scost(struct rq *rq, const struct task_struct *p)
 	       rq->vrq.scost - p->vrq.scost < threshold * SCOST_UNIT;
 }
 
-/* Whoever has set it explicitly: -1, automatic; 0, not cached at all; or ms */
+/* The time-out as it was set: AUTOMATIC; 0, not cached at all; or ms */
 static int timeout_setting(const struct task_struct *p)
 {
 	return p->policy == SCHED_NORMAL ? READ_ONCE(normal_ms) :
 					   READ_ONCE(batch_ms);
 }
 
-static unsigned int normal_timeout_ms(void)
+/* What a setting comes to */
+static unsigned int timeout_ms(int setting)
 {
-	int ms = READ_ONCE(normal_ms);
-
-	if (ms != AUTOMATIC)
-		return ms;
+	if (setting != AUTOMATIC)
+		return setting;
 	/* Who chose that cares for throughput; it can change at run time */
 	if (preempt_model_none())
 		return MSEC_PER_SEC;
@@ -101,8 +100,7 @@ bool vrq_cacheable(const struct task_struct *p)
  */
 bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited)
 {
-	u64 ms = p->policy == SCHED_NORMAL ? normal_timeout_ms() :
-					     READ_ONCE(batch_ms);
+	u64 ms = timeout_ms(timeout_setting(p));
 
 	return waited < ms * NSEC_PER_MSEC && within_scost(rq, p);
 }
@@ -131,7 +129,7 @@ void vrq_scost_switch_in(struct rq *rq, const struct task_struct *p)
 	if (!threshold_of(rq))
 		return;
 
-	if (p->vrq.cached_on == cpu_of(rq) && within_scost(rq, p))
+	if (within_scost(rq, p))
 		rq->vrq.scost++;
 	else
 		rq->vrq.scost += cost_of(p);
@@ -196,8 +194,8 @@ static int cache_show(struct seq_file *m, void *unused)
 {
 	int cpu;
 
-	seq_printf(m, "normal_ms %u\n", normal_timeout_ms());
-	seq_printf(m, "batch_ms %u\n", READ_ONCE(batch_ms));
+	seq_printf(m, "normal_ms %u\n", timeout_ms(READ_ONCE(normal_ms)));
+	seq_printf(m, "batch_ms %u\n", timeout_ms(READ_ONCE(batch_ms)));
 	seq_puts(m, "scost_threshold");
 	for_each_online_cpu(cpu)
 		seq_printf(m, " %u", threshold_of(cpu_rq(cpu)));
