@@ -10,34 +10,6 @@
 
 static char cgroup_root[] = "/tmp/vrq-cgroup-XXXXXX";
 
-static long long number_after(const char *path, const char *key)
-{
-	char line[256], *at;
-	long long value = -1;
-	FILE *file = fopen(path, "r");
-
-	while (file && fgets(line, sizeof(line), file)) {
-		at = strstr(line, key);
-		if (at && sscanf(at + strlen(key), "%*[ :=\t]%lld", &value) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return value;
-}
-
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	int err = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = err;
-	return done;
-}
-
 static void normal_hog(void *arg)
 {
 	be_normal();

@@ -3,43 +3,12 @@
  * Task caching can be tuned: values follow the machine, bad ones are refused,
  * and those in force have an effect.
  */
-#include <dirent.h>
 #include "guest.h"
 
 #define IN_FORCE	"/sys/kernel/debug/sched/vrq_cache"
 #define COUNTERS	"/sys/kernel/debug/sched/vrq"
 #define PREEMPT		"/sys/kernel/debug/sched/preempt"
 #define SYSCTL		"/proc/sys/kernel/sched_vrq_cache_"
-
-/* The first number behind a key, -1 if there is none */
-static long long number_of(const char *path, const char *key)
-{
-	char line[512];
-	long long value = -1;
-	size_t len = strlen(key);
-	FILE *file = fopen(path, "r");
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, key, len) &&
-		    sscanf(line + len, "%lld", &value) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return value;
-}
-
-/* 0 or an errno */
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), err = 0;
-
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		err = errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
 
 /* KiB of the highest level of data cache of CPU 0, as sysfs shows it */
 static long long llc_kib(void)
@@ -58,11 +27,11 @@ static long long llc_kib(void)
 			type[0] = 0;
 		fclose(file);
 		sprintf(path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
-		level = number_of(path, "");
+		level = number_after(path, "");
 		sprintf(path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
 		if (strcmp(type, "Instruction") && level > highest) {
 			highest = level;
-			kib = number_of(path, "");
+			kib = number_after(path, "");
 		}
 	}
 	return kib;
@@ -70,9 +39,9 @@ static long long llc_kib(void)
 
 static void automatic_values(void)
 {
-	long long kib = llc_kib(), threshold = number_of(IN_FORCE, "scost_threshold");
+	long long kib = llc_kib(), threshold = number_after(IN_FORCE, "scost_threshold");
 
-	ksft_test_result(number_of(SYSCTL "scost_threshold", "") != -1 ||
+	ksft_test_result(number_after(SYSCTL "scost_threshold", "") != -1 ||
 			 threshold == kib * 3 / 512,
 			 "the threshold of scost follows the last-level cache (%lld, %lld KiB)\n",
 			 threshold, kib);
@@ -87,9 +56,9 @@ static void preemption_model(void)
 		return;
 	}
 	put(PREEMPT, "none");
-	none = number_of(IN_FORCE, "normal_ms");
+	none = number_after(IN_FORCE, "normal_ms");
 	put(PREEMPT, "full");
-	full = number_of(IN_FORCE, "normal_ms");
+	full = number_after(IN_FORCE, "normal_ms");
 	ksft_test_result(none == 1000 && full == 6,
 			 "the time-out follows the preemption model (%lld ms, %lld ms)\n",
 			 none, full);
@@ -105,13 +74,13 @@ static void bad_values(void)
 		{ SYSCTL "batch_ms", { "-1", "60001", "6.5" } },
 	};
 	long long before;
-	int i, k, err;
+	int i, k;
 
 	for (i = 0; i < 3; i++) {
-		before = number_of(files[i].path, "");
+		before = number_after(files[i].path, "");
 		for (k = 0; k < 3; k++) {
-			err = put(files[i].path, files[i].bad[k]);
-			if (err != EINVAL || number_of(files[i].path, "") != before)
+			if (put(files[i].path, files[i].bad[k]) || errno != EINVAL ||
+			    number_after(files[i].path, "") != before)
 				break;
 		}
 		ksft_test_result(k == 3, "%s refuses what is out of range%s%s\n",
@@ -146,7 +115,7 @@ static long long cached_picks(int cpus)
 	sleep_ns(100 * MSEC);
 	put(COUNTERS, "0");
 	sleep_ns(SEC);
-	picks = number_of(COUNTERS, "pick_cached");
+	picks = number_after(COUNTERS, "pick_cached");
 	for (i = 0; i < 3 * cpus; i++)
 		finish(pids[i]);
 	return picks;

@@ -65,6 +65,39 @@ static inline int online_cpus(void)
 	return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* The number behind the first @key, or the file's first if it is "", or -1 */
+static inline long long number_after(const char *path, const char *key)
+{
+	char line[512], *at;
+	long long value = -1;
+	FILE *file = fopen(path, "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, key);
+		if (!at)
+			continue;
+		at += strlen(key);
+		if (sscanf(at + strspn(at, " :=\t"), "%lld", &value) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* Write a file of the kernel's: true, or false and errno */
+static inline bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	int err = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = err;
+	return done;
+}
+
 /* Memory that parent and children see, zeroed */
 static inline void *shared(size_t size)
 {

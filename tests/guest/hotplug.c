@@ -48,15 +48,9 @@ static void forker(void *arg)
 static int set_online(int cpu, bool online)
 {
 	char path[64];
-	int fd, err = 0;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || write(fd, online ? "1" : "0", 1) != 1)
-		err = errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
+	return put(path, online ? "1" : "0") ? 0 : errno;
 }
 
 /* How many of the workers do not get on within two seconds? */
