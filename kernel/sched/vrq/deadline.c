@@ -91,12 +91,19 @@ unsigned int vrq_underrated(s64 late, u64 slack)
 	return min_t(s64, 1024 + div64_s64(excess << 13, slack), 8 * 1024);
 }
 
+/* Whichever is nearer to 0, as long as both have the same sign */
+static s64 common_part(s64 a, s64 b)
+{
+	return a > 0 ? clamp(b, 0, a) : clamp(b, a, 0);
+}
+
 /**
  * vrq_next_deadline - the deadline of a new time slice
  * @old: deadline of the slice that is used up, ns
  * @now: the time, ns
  * @span: see vrq_span(), ns
  * @slack: how far from @now the count may start, ns, not 0
+ * @all_late: how late tasks used up their slices, on the mean, ns
  *
  * The count goes on from the old deadline, so that what a task got too early
  * or too late in one turn is made up for in the next and shares are exact in
@@ -107,17 +114,18 @@ unsigned int vrq_underrated(s64 late, u64 slack)
  * The load is never known exactly: interrupts and other classes take their
  * part, masks overlap. So all deadlines of those who compete drift off the
  * time together until they reach the slack, where nice levels would count for
- * less. To hold them, the span is stretched by up to a quarter as they get late,
- * and shortened as they get early: by the same for all, as they are late
- * together, so shares stay as they are.
+ * less. To hold them, the span is stretched by up to a quarter as all get late,
+ * and shortened as all get early. What a task is late by alone stays out of it:
+ * it would lose its share, and some are late turn after turn because of the
+ * order in which the turns happen to fall.
  *
  * Return: the deadline, ns.
  */
-u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack)
+u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late)
 {
 	u64 earliest = now > 2 * slack ? now - 2 * slack : 0;
 	u64 start = clamp(old, earliest, now + slack);
-	s64 late = min_t(s64, now - start, slack);
+	s64 late = min_t(s64, common_part(now - start, all_late), slack);
 	/* -256 to 256 of 1024 */
 	s64 stretch = div64_s64(late << 8, slack);
 

@@ -33,7 +33,7 @@ unsigned int vrq_weight(unsigned int nice_index);
 u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 	     unsigned int cpus);
 unsigned int vrq_underrated(s64 late, u64 slack);
-u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack);
+u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late);
 u64 vrq_rescale_deadline(u64 old, u64 now, unsigned int from, unsigned int to);
 
 #endif /* _KERNEL_SCHED_VRQ_DEADLINE_H */

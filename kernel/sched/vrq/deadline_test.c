@@ -87,14 +87,29 @@ static void deadline_goes_on_from_the_old_one(struct kunit *test)
 {
 	u64 now = 1000 * MS, d;
 
-	KUNIT_EXPECT_EQ(test, vrq_next_deadline(now, now, 40 * MS, 10 * MS),
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(now, now, 40 * MS, 10 * MS, 0),
 			now + 40 * MS);
 
 	/* 5 ms late of 10 ms slack: an eighth more, 5 ms early: an eighth less */
-	d = vrq_next_deadline(now - 5 * MS, now, 40 * MS, 10 * MS);
+	d = vrq_next_deadline(now - 5 * MS, now, 40 * MS, 10 * MS, 5 * MS);
 	KUNIT_EXPECT_LE(test, abs_diff(d, now + 40 * MS), MS / 100);
-	d = vrq_next_deadline(now + 5 * MS, now, 40 * MS, 10 * MS);
+	d = vrq_next_deadline(now + 5 * MS, now, 40 * MS, 10 * MS, -5 * MS);
 	KUNIT_EXPECT_LE(test, abs_diff(d, now + 40 * MS), MS / 100);
+}
+
+/* Else it would lose what it is late by, or one on time what others are */
+static void deadline_counts_from_the_old_one_unless_all_are_late(struct kunit *test)
+{
+	u64 now = 1000 * MS, old = now - 5 * MS;
+
+	KUNIT_EXPECT_EQ(test, vrq_next_deadline(old, now, 40 * MS, 10 * MS, 0),
+			old + 40 * MS);
+	KUNIT_EXPECT_EQ(test,
+			vrq_next_deadline(old, now, 40 * MS, 10 * MS, -5 * MS),
+			old + 40 * MS);
+	KUNIT_EXPECT_EQ(test,
+			vrq_next_deadline(now, now, 40 * MS, 10 * MS, 5 * MS),
+			now + 40 * MS);
 }
 
 static void sleep_saves_up_no_more_than_twice_the_slack(struct kunit *test)
@@ -102,10 +117,11 @@ static void sleep_saves_up_no_more_than_twice_the_slack(struct kunit *test)
 	u64 now = 1000 * MS;
 
 	KUNIT_EXPECT_EQ(test,
-			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS),
-			vrq_next_deadline(now - 20 * MS, now, 40 * MS, 10 * MS));
+			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS, 0),
+			vrq_next_deadline(now - 20 * MS, now, 40 * MS, 10 * MS,
+					  0));
 	KUNIT_EXPECT_GE(test,
-			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS),
+			vrq_next_deadline(5 * MS, now, 40 * MS, 10 * MS, 0),
 			now + 20 * MS);
 }
 
@@ -115,7 +131,8 @@ static void long_sleep_leaves_a_deadline_that_has_passed(struct kunit *test)
 	u64 now = 1000 * MS;
 
 	KUNIT_EXPECT_LT(test,
-			vrq_next_deadline(5 * MS, now, 40 * MS, 40 * MS), now);
+			vrq_next_deadline(5 * MS, now, 40 * MS, 40 * MS, 0),
+			now);
 }
 
 static void load_is_underrated_when_all_are_late(struct kunit *test)
@@ -132,16 +149,17 @@ static void running_ahead_costs_no_more_than_the_slack(struct kunit *test)
 	u64 now = 1000 * MS;
 
 	KUNIT_EXPECT_EQ(test,
-			vrq_next_deadline(5 * now, now, 40 * MS, 10 * MS),
-			vrq_next_deadline(now + 10 * MS, now, 40 * MS, 10 * MS));
+			vrq_next_deadline(5 * now, now, 40 * MS, 10 * MS, 0),
+			vrq_next_deadline(now + 10 * MS, now, 40 * MS, 10 * MS,
+					  0));
 	KUNIT_EXPECT_LE(test,
-			vrq_next_deadline(5 * now, now, 40 * MS, 10 * MS),
+			vrq_next_deadline(5 * now, now, 40 * MS, 10 * MS, 0),
 			now + 50 * MS);
 }
 
 static void deadline_just_after_boot_does_not_wrap(struct kunit *test)
 {
-	KUNIT_EXPECT_LE(test, vrq_next_deadline(0, 3 * MS, 40 * MS, 10 * MS),
+	KUNIT_EXPECT_LE(test, vrq_next_deadline(0, 3 * MS, 40 * MS, 10 * MS, 0),
 			60 * MS);
 }
 
@@ -171,6 +189,7 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 	static const unsigned int nice[] = { 15, 20, 20, 25, 39 };
 	u64 deadline[ARRAY_SIZE(nice)] = {}, got[ARRAY_SIZE(nice)] = {};
 	u64 now = 1000 * MS, weight = 0, total = 0, span, slack;
+	s64 late, all_late = 0;
 	unsigned int i, best;
 
 	for (i = 0; i < ARRAY_SIZE(nice); i++)
@@ -186,8 +205,10 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 		got[best]++;
 		total++;
 		span = vrq_span(RR, nice[best], weight, 1);
+		late = clamp_t(s64, now - deadline[best], -(s64)slack, slack);
+		all_late += (late - all_late) >> 4;
 		deadline[best] = vrq_next_deadline(deadline[best], now, span,
-						   slack);
+						   slack, all_late);
 	}
 
 	for (i = 0; i < ARRAY_SIZE(nice); i++) {
@@ -223,6 +244,7 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(spans_are_as_their_ratios),
 	KUNIT_CASE(span_of_a_million_tasks_does_not_overflow),
 	KUNIT_CASE(deadline_goes_on_from_the_old_one),
+	KUNIT_CASE(deadline_counts_from_the_old_one_unless_all_are_late),
 	KUNIT_CASE(sleep_saves_up_no_more_than_twice_the_slack),
 	KUNIT_CASE(long_sleep_leaves_a_deadline_that_has_passed),
 	KUNIT_CASE(load_is_underrated_when_all_are_late),

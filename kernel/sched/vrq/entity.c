@@ -120,7 +120,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	p->vrq.span = vrq_span(VRQ_RR_INTERVAL_NS, nice_index, weight, cpus) *
 		      factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
-					    p->vrq.span, slack);
+					    p->vrq.span, slack, rq->vrq.late);
 	p->vrq.roams = overloaded(rq, p, weight, cpus);
 	p->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
 	p->vrq.prio = p->prio;
