@@ -19,6 +19,8 @@
  * @VRQ_IN_CACHE: in the queue of its CPU, because that CPU's cache is warm
  * @VRQ_IN_GRQ: in the global run queue
  *
+ * From VRQ_IN_SLOT on it waits.
+ *
  * Protected by the lock of the task's run queue. A task enters and leaves
  * VRQ_IN_GRQ with grq.lock held as well.
  */
@@ -40,6 +42,7 @@ enum vrq_place {
  *	which the next slice pays back
  * @span: from the last deadline to @deadline at a fair share, ns
  * @since: when it began to wait for its CPU, ns
+ * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up under p->pi_lock
  * @sync_wakeup: when it last woke another and said that it would sleep, ns,
@@ -67,6 +70,7 @@ struct sched_vrq_entity {
 	s64		slice;
 	u64		span;
 	u64		since;
+	u64		waited;
 	s64		margin;
 	u64		sync_wakeup;
 	unsigned int	scost;

@@ -70,16 +70,17 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 
 /**
  * vrq_underrated - by how much the load seems to be greater than its weight says
- * @late: how late tasks used up their slices, on the mean, ns
+ * @late: how late tasks used up their slices, ns
  * @slack: vrq_span() of nice 0, ns
  *
  * The weight is that of those who are runnable just now. Tasks that sleep in
  * turns, and save up what they would have got meanwhile, want more than that
  * together: they all get late, up to what they may save up, and then one that
  * has hardly run at all is no longer told from the others. What goes beyond the
- * slack counts as load.
+ * slack counts as load, twice. Not more: with 8 times, and up to 8 turns, one
+ * that was late by chance got a deadline half a second away.
  *
- * Return: a factor for spans and slack, in units of 1 / 1024, 1 to 8.
+ * Return: a factor for spans and slack, in units of 1 / 1024, 1 to 4.
  */
 unsigned int vrq_underrated(s64 late, u64 slack)
 {
@@ -88,7 +89,7 @@ unsigned int vrq_underrated(s64 late, u64 slack)
 	if (excess <= 0)
 		return 1024;
 
-	return min_t(s64, 1024 + div64_s64(excess << 13, slack), 8 * 1024);
+	return min_t(s64, 1024 + div64_s64(excess << 11, slack), 4 * 1024);
 }
 
 /* Whichever is nearer to 0, as long as both have the same sign */

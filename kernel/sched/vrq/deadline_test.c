@@ -140,8 +140,8 @@ static void load_is_underrated_when_all_are_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrq_underrated(-50 * (s64)MS, 40 * MS), 1024U);
 	KUNIT_EXPECT_EQ(test, vrq_underrated(0, 40 * MS), 1024U);
 	KUNIT_EXPECT_EQ(test, vrq_underrated(40 * MS, 40 * MS), 1024U);
-	KUNIT_EXPECT_EQ(test, vrq_underrated(50 * MS, 40 * MS), 3 * 1024U);
-	KUNIT_EXPECT_EQ(test, vrq_underrated(10000 * MS, 40 * MS), 8 * 1024U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(50 * MS, 40 * MS), 1536U);
+	KUNIT_EXPECT_EQ(test, vrq_underrated(10000 * MS, 40 * MS), 4 * 1024U);
 }
 
 static void running_ahead_costs_no_more_than_the_slack(struct kunit *test)

@@ -93,6 +93,20 @@ bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
 }
 
 /**
+ * vrq_note_wait - a task has waited for the CPU until now
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, which is about to run or to wait elsewhere
+ */
+void vrq_note_wait(struct rq *rq, struct task_struct *p)
+{
+	s64 wait = rq_clock(rq) - p->vrq.since;
+
+	/* since may be another CPU's time, which is a little ahead */
+	if (wait > 0)
+		p->vrq.waited += wait;
+}
+
+/**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
@@ -106,13 +120,19 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	u64 weight = weight_on_cpus_of(p, &cpus);
 	u64 slack = vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0, weight, cpus);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
-	/* What others were late by is nothing to one that is on time */
-	u64 factor = vrq_underrated(min(late, rq->vrq.late), slack);
+	/*
+	 * What others were late by is nothing to one that is on time, or late
+	 * because it slept: that one may save up as much as they, but its own
+	 * turn does not get longer
+	 */
+	s64 kept_waiting = min_t(s64, late, p->vrq.waited);
+	u64 factor = vrq_underrated(min(kept_waiting, rq->vrq.late), slack);
 
-	slack = slack * factor >> 10;
+	slack = slack * vrq_underrated(rq->vrq.late, slack) >> 10;
 	late = clamp(late, -(s64)slack, 2 * (s64)slack);
 	rq->vrq.late += (late - rq->vrq.late) >> 4;
 
+	p->vrq.waited = 0;
 	p->vrq.slice += VRQ_RR_INTERVAL_NS;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = VRQ_RR_INTERVAL_NS;
@@ -183,6 +203,7 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.deadline = max(parent->vrq.deadline,
 				  rq_clock(rq) - parent->vrq.span);
 	child->vrq.span = parent->vrq.span;
+	child->vrq.waited = 0;
 	child->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
 	child->vrq.prio = parent->vrq.prio;
 	child->vrq.level = vrq_policy_level(child);

@@ -71,6 +71,7 @@ enum vrq_level vrq_policy_level(const struct task_struct *p);
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr);
 bool vrq_overloaded(struct rq *rq, const struct task_struct *p);
+void vrq_note_wait(struct rq *rq, struct task_struct *p);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind);
