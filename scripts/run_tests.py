@@ -179,8 +179,21 @@ def run_plan(plan, count):
     return result
 
 
+def kunit(count, result, suite):
+    """A KUnit suite ran in that boot, and passed."""
+    log = result.log.read_text(errors="replace")
+    name = result.log.parent.name
+    match = re.search(rf"# Subtest: {suite}$(.*?)# {suite}: pass:", log, re.M | re.S)
+    count.ok(match, f"KUnit, {name}: {suite} ran")
+    for status, what in tap_lines("\n".join(re.findall(r"\] (    (?:not )?ok \d+ .*)$", match[1], re.M)) if match else ""):
+        if status == "skip":
+            count.skipped += 1
+        else:
+            count.ok(status == "ok", f"KUnit, {name}: {suite}: {what}")
+
+
 def boot_parameter(count):
-    """A bad value on the command line warns once and takes the default; KUnit ran."""
+    """A bad value on the command line warns once and takes the default; KUnit's tests pass."""
     script = "cat /sys/kernel/sched/active; cat /proc/sys/kernel/sched_vrq_cache_scost_threshold 2> /dev/null"
     for value, expected in (
         ("sched=cfs", "fair"),
@@ -193,9 +206,13 @@ def boot_parameter(count):
         count.ok(result.output.strip() == expected, f"boot with '{value}': {result.output!r}")
         warnings = len(re.findall(r"sched: (sched=cfs is neither|cache_scost_threshold=lots is not a number)", log))
         count.ok(warnings == len(re.findall("cfs|lots", value)), f"boot with '{value}': {warnings} warnings")
-    for status, what in tap_lines("\n".join(re.findall(r"\] (    (?:not )?ok \d+ .*)$", log, re.M))):
-        count.ok(status == "ok", f"KUnit: {what}")
-    count.ok("# vrq_deadline: pass:" in log, "KUnit: vrq_deadline ran")
+    for sched, cpus in (("vrq", 1), ("vrq", 2), ("fair", 2)):
+        append = f"sched={sched} kunit.enable=1"
+        result = guest.run_in_guest(
+            "true", mode="virtual", cpus=cpus, append=append, timeout=120, name=f"kunit-{sched}-{cpus}"
+        )
+        for suite in ("vrq_deadline", "vrq_utilisation"):
+            kunit(count, result, suite)
     say("boot parameter and KUnit: done")
 
 

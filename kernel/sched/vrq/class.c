@@ -9,27 +9,14 @@
  */
 #include "core.h"
 #include "../stats.h"
-#include "../pelt.h"
 #include "cache.h"
 #include "hot.h"
 #include "idle.h"
 #include "pick.h"
 #include "queue.h"
 #include "trace.h"
+#include "util.h"
 #include "wakeup.h"
-
-/* The root group's load average; the caller is about to change its state */
-static void update_load_avg(struct rq *rq)
-{
-#ifdef CONFIG_SMP
-	struct cfs_rq *cfs_rq = &rq->cfs;
-
-	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
-	/* Those of the other classes, which the load balancer would age */
-	update_other_load_avgs(rq);
-#endif
-	cpufreq_update_util(rq, 0);
-}
 
 static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 {
@@ -92,7 +79,9 @@ static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 	}
 
 	if (!rq->cfs.h_nr_queued)
-		update_load_avg(rq);
+		vrq_update_util(rq);
+	if (p->in_iowait)
+		cpufreq_update_util(rq, SCHED_CPUFREQ_IOWAIT);
 	if (p->vrq.place != VRQ_PICKED && curr != p)
 		vrq_place(rq, p);
 	p->vrq.queued = true;
@@ -136,7 +125,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		update_stats_dequeue(rq, p, flags);
 
 	if (rq->cfs.h_nr_queued == 1)
-		update_load_avg(rq);
+		vrq_update_util(rq);
 	p->vrq.queued = false;
 	p->vrq.yielded = false;
 	account_queued(rq, p, -1);
@@ -159,7 +148,7 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 		__update_stats_wait_end(rq, p, &p->stats);
 
 	if (!rq->cfs.curr)
-		update_load_avg(rq);
+		vrq_update_util(rq);
 	rq->cfs.curr = &p->se;
 }
 
@@ -171,7 +160,7 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 	p->vrq.place = VRQ_NOWHERE;
 
 	if (!next || !vrq_task(next)) {
-		update_load_avg(rq);
+		vrq_update_util(rq);
 		rq->cfs.curr = NULL;
 		atomic64_set(&rq->vrq.priodl, 0);
 	}
@@ -208,7 +197,7 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 {
 	update_curr_vrq(rq);
-	update_load_avg(rq);
+	vrq_update_util(rq);
 	vrq_promote_starved(rq);
 
 	vrq_expire_slot(rq);
@@ -315,6 +304,7 @@ static void rq_offline_vrq(struct rq *rq)
 void __vrq_tick(struct rq *rq)
 {
 	vrq_cache_expire(rq);
+	vrq_age_idle(rq);
 }
 
 /**

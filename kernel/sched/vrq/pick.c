@@ -10,6 +10,7 @@
 #include "queue.h"
 #include "steal.h"
 #include "trace.h"
+#include "util.h"
 
 /* Count and trace a choice */
 static void tell(struct task_struct *p, enum vrq_counter reason, bool missed)
@@ -257,17 +258,19 @@ static struct task_struct *last_look(struct rq *rq)
 		p = steal(rq, VRQ_NORMAL, &missed) ?:
 		    steal(rq, VRQ_IDLE, &missed);
 
-	if (p)
+	if (p) {
 		vrq_leave_idle(rq);
-	else
-		tell(NULL, VRQ_PICK_NONE, missed);
+		return p;
+	}
 
-	if (!p && !active)
+	tell(NULL, VRQ_PICK_NONE, missed);
+	if (!active)
 		vrq_kick_for_waiting(rq);
-	else if (!p && missed)
+	else if (missed)
 		retry_pick(rq);
+	vrq_age_idle(rq);
 
-	return p;
+	return NULL;
 }
 
 /**

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Utilisation of CPUs, as cpufreq governors see it: mainline's load average of
+ * the root group, in rq->cfs.avg, and those of the other classes.
+ */
+#include "util.h"
+#include "../pelt.h"
+
+/**
+ * vrq_update_util - bring the load averages of a CPU up to now
+ * @rq: its run queue, locked, its clock updated; the caller is about to change
+ *	what they are made from
+ */
+void vrq_update_util(struct rq *rq)
+{
+#ifdef CONFIG_SMP
+	struct cfs_rq *cfs_rq = &rq->cfs;
+
+	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
+	/* Those of the other classes, which the load balancer would age */
+	update_other_load_avgs(rq);
+#endif
+	cpufreq_update_util(rq, 0);
+}
+
+#ifdef CONFIG_SMP
+/* Half-life of the averages: no use to look more often */
+#define AGE_MS	32
+
+/* When idle CPUs were last looked at, jiffies. Whoever moves it on does so */
+static unsigned long aged_at = INITIAL_JIFFIES;
+
+static bool has_util(struct rq *rq)
+{
+	return READ_ONCE(rq->cfs.avg.util_avg) || cpu_util_rt(rq) ||
+	       cpu_util_dl(rq);
+}
+
+static bool time_to_age(void)
+{
+	unsigned long last = READ_ONCE(aged_at);
+
+	return time_after_eq(jiffies, last + msecs_to_jiffies(AGE_MS)) &&
+	       try_cmpxchg(&aged_at, &last, jiffies);
+}
+
+/**
+ * vrq_age_idle - let the load averages of idle CPUs decay
+ * @rq: the run queue of this CPU, locked
+ *
+ * Where several CPUs have one frequency their governor goes by the busiest, and
+ * an idle CPU does not see to its own. Called from the tick and before going
+ * idle, and does something each 32 ms at most, on one CPU of the machine. Run
+ * queues that are locked are passed over: they are busy, or it is their turn the
+ * next time.
+ */
+void vrq_age_idle(struct rq *rq)
+{
+	struct rq *idle;
+	int cpu;
+
+	if (!time_to_age())
+		return;
+
+	for_each_online_cpu(cpu) {
+		idle = cpu_rq(cpu);
+		if (idle == rq || !idle_cpu(cpu) || !has_util(idle) ||
+		    !raw_spin_rq_trylock(idle))
+			continue;
+		update_rq_clock(idle);
+		vrq_update_util(idle);
+		raw_spin_rq_unlock(idle);
+	}
+}
+#endif /* CONFIG_SMP */
