@@ -185,7 +185,8 @@ def kunit(count, result, suite):
     name = result.log.parent.name
     match = re.search(rf"# Subtest: {suite}$(.*?)# {suite}: pass:", log, re.M | re.S)
     count.ok(match, f"KUnit, {name}: {suite} ran")
-    for status, what in tap_lines("\n".join(re.findall(r"\] (    (?:not )?ok \d+ .*)$", match[1], re.M)) if match else ""):
+    lines = re.findall(r"\] (    (?:not )?ok \d+ .*)$", match[1], re.M) if match else []
+    for status, what in tap_lines("\n".join(lines)):
         if status == "skip":
             count.skipped += 1
         else:
