@@ -98,7 +98,7 @@ static unsigned long mean_util(int cpu)
 
 	for (i = 0; i < 50; i++) {
 		sum += cpu_util_cfs(cpu);
-		msleep(2);
+		usleep_range(2000, 2500);
 	}
 
 	return sum / i;
