@@ -32,6 +32,8 @@ GENERATED = {
         "kernel/sched/vrq/core.h",
         "kernel/sched/vrq/counters.c",
         "kernel/sched/vrq/counters.h",
+        "kernel/sched/vrq/debugfs.c",
+        "kernel/sched/vrq/debugfs.h",
         "kernel/sched/vrq/entity.c",
         "kernel/sched/vrq/entity.h",
         "kernel/sched/vrq/hot.c",

@@ -3,7 +3,7 @@
  * The file of counters. Built with CONFIG_DEBUG_FS only.
  */
 #include <linux/cpumask.h>
-#include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/seq_file.h>
 
@@ -83,17 +83,10 @@ static const struct file_operations counters_fops = {
 	.release	= single_release,
 };
 
-/* Behind sched_init_debug(), which makes the directory */
 static int __init create_counters(void)
 {
-	struct dentry *dir;
-
-	if (!sched_vrq_enabled())
-		return 0;
-
-	dir = debugfs_lookup("sched", NULL);
-	debugfs_create_file("vrq", 0644, dir, NULL, &counters_fops);
-	dput(dir);
+	if (sched_vrq_enabled())
+		vrq_debugfs_create("vrq", 0644, &counters_fops);
 
 	return 0;
 }

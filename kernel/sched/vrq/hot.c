@@ -10,13 +10,13 @@
  */
 #include <linux/cacheinfo.h>
 #include <linux/cpuhotplug.h>
-#include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/sysctl.h>
 
+#include "debugfs.h"
 #include "hot.h"
 
 /* One unit of a threshold, in those of vrq_rq.scost; a switch to a hot task is 1 */
@@ -242,7 +242,6 @@ static int threshold_from_llc(unsigned int cpu)
 /* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
 static int __init init_hot(void)
 {
-	struct dentry *dir;
 	int err;
 
 	if (!sched_vrq_enabled())
@@ -254,9 +253,7 @@ static int __init init_hot(void)
 		return err;
 
 	register_sysctls();
-	dir = debugfs_lookup("sched", NULL);
-	debugfs_create_file("vrq_cache", 0444, dir, NULL, &cache_fops);
-	dput(dir);
+	vrq_debugfs_create("vrq_cache", 0444, &cache_fops);
 
 	return 0;
 }
