@@ -9,6 +9,7 @@
 
 #include "core.h"
 #include "counters.h"
+#include "debugfs.h"
 
 DEFINE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
 
