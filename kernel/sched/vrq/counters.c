@@ -3,7 +3,6 @@
  * The file of counters. Built with CONFIG_DEBUG_FS only.
  */
 #include <linux/cpumask.h>
-#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/seq_file.h>
 

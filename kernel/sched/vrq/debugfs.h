@@ -5,10 +5,9 @@
 #ifndef _KERNEL_SCHED_VRQ_DEBUGFS_H
 #define _KERNEL_SCHED_VRQ_DEBUGFS_H
 
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/types.h>
-
-struct file_operations;
 
 #ifdef CONFIG_DEBUG_FS
 void __init vrq_debugfs_create(const char *name, umode_t mode,

@@ -257,4 +257,5 @@ static struct kunit_suite util_suite = {
 	.exit = util_test_exit,
 	.test_cases = util_cases,
 };
+
 kunit_test_suite(util_suite);
