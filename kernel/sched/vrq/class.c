@@ -116,9 +116,12 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 			vrq_note_sleep(rq, p);
 			p->vrq.roams = false;
 		}
-	} else if (p->vrq.place != VRQ_PICKED) {
-		trace_sched_vrq_dequeue(p);
-		vrq_unplace(rq, p);
+	} else {
+		vrq_note_wait(rq, p);
+		if (p->vrq.place != VRQ_PICKED) {
+			trace_sched_vrq_dequeue(p);
+			vrq_unplace(rq, p);
+		}
 	}
 
 	if (schedstat_enabled())
@@ -142,10 +145,11 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 	p->vrq.place = VRQ_ON_CPU;
 	p->se.exec_start = rq_clock_task(rq);
 	publish_key(rq, p);
-	vrq_scost_switch_in(rq, p);
-
-	if (schedstat_enabled() && first)
-		__update_stats_wait_end(rq, p, &p->stats);
+	if (first) {
+		vrq_scost_switch_in(rq, p);
+		if (schedstat_enabled())
+			__update_stats_wait_end(rq, p, &p->stats);
+	}
 
 	if (!rq->cfs.curr)
 		vrq_update_util(rq);
@@ -242,6 +246,7 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 		return false;
 
 	update_rq_clock(home);
+	vrq_note_wait(home, p);
 	vrq_unplace(home, p);
 	p->vrq.deadline = min(p->vrq.deadline, vrq_curr(rq)->vrq.deadline);
 	vrq_place(home, p);

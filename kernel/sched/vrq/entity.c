@@ -95,7 +95,7 @@ bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
 /**
  * vrq_note_wait - a task has waited for the CPU until now
  * @rq: the run queue of @p, locked, its clock updated
- * @p: the task, which is about to run or to wait elsewhere
+ * @p: the task, which is about to run, to wait elsewhere or to be dequeued
  */
 void vrq_note_wait(struct rq *rq, struct task_struct *p)
 {
@@ -104,6 +104,7 @@ void vrq_note_wait(struct rq *rq, struct task_struct *p)
 	/* since may be another CPU's time, which is a little ahead */
 	if (wait > 0)
 		p->vrq.waited += wait;
+	p->vrq.since = rq_clock(rq);
 }
 
 /**
@@ -200,8 +201,9 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 
 	child->vrq.slice = parent->vrq.slice / 2;
 	parent->vrq.slice -= child->vrq.slice;
-	child->vrq.deadline = max(parent->vrq.deadline,
-				  rq_clock(rq) - parent->vrq.span);
+	/* signed: in the first moments after boot the span is longer than the time */
+	child->vrq.deadline = max_t(s64, parent->vrq.deadline,
+				    rq_clock(rq) - parent->vrq.span);
 	child->vrq.span = parent->vrq.span;
 	child->vrq.waited = 0;
 	child->vrq.margin = VRQ_PREEMPT_MARGIN_NS;

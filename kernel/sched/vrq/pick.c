@@ -120,11 +120,14 @@ static void bring_home(struct rq *rq, struct task_struct *p)
 {
 #ifdef CONFIG_SMP
 	struct rq *from = task_rq(p);
+	struct rq_flags rf;
 
 	if (from == rq)
 		return;
 
+	rq_pin_lock(from, &rf);
 	deactivate_task(from, p, 0);
+	rq_unpin_lock(from, &rf);
 	set_task_cpu(p, cpu_of(rq));
 	raw_spin_rq_unlock(from);
 	activate_task(rq, p, ENQUEUE_NOCLOCK);
@@ -247,9 +250,11 @@ static void retry_pick(struct rq *rq) { }
 static struct task_struct *last_look(struct rq *rq)
 {
 	bool active = cpu_active(cpu_of(rq)), missed = false;
+	bool was_idle = vrq_curr(rq) == rq->idle;
 	struct task_struct *p = NULL;
 
-	rq->vrq.idle_since = rq_clock(rq);
+	if (!was_idle)
+		rq->vrq.idle_since = rq_clock(rq);
 	vrq_set_idle(rq);
 
 	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
@@ -259,7 +264,9 @@ static struct task_struct *last_look(struct rq *rq)
 		    steal(rq, VRQ_IDLE, &missed);
 
 	if (p) {
-		vrq_leave_idle(rq);
+		/* Else it does so as the idle task is switched out */
+		if (!was_idle)
+			vrq_leave_idle(rq);
 		return p;
 	}
 

@@ -33,7 +33,7 @@ static unsigned long aged_at = INITIAL_JIFFIES;
 static bool has_util(struct rq *rq)
 {
 	return READ_ONCE(rq->cfs.avg.util_avg) || cpu_util_rt(rq) ||
-	       cpu_util_dl(rq);
+	       cpu_util_dl(rq) || cpu_util_irq(rq);
 }
 
 static bool time_to_age(void)
@@ -44,9 +44,23 @@ static bool time_to_age(void)
 	       try_cmpxchg(&aged_at, &last, jiffies);
 }
 
+static void age(struct rq *rq)
+{
+	struct rq_flags rf;
+
+	if (!raw_spin_rq_trylock(rq))
+		return;
+
+	rq_pin_lock(rq, &rf);
+	update_rq_clock(rq);
+	vrq_update_util(rq);
+	rq_unpin_lock(rq, &rf);
+	raw_spin_rq_unlock(rq);
+}
+
 /**
  * vrq_age_idle - let the load averages of idle CPUs decay
- * @rq: the run queue of this CPU, locked
+ * @rq: the run queue of this CPU, locked, its clock updated
  *
  * Where several CPUs have one frequency their governor goes by the busiest, and
  * an idle CPU does not see to its own. Called from the tick and before going
@@ -56,20 +70,18 @@ static bool time_to_age(void)
  */
 void vrq_age_idle(struct rq *rq)
 {
-	struct rq *idle;
 	int cpu;
 
 	if (!time_to_age())
 		return;
 
+	/* Its tick goes on where it keeps the time for all */
+	if (rq->curr == rq->idle)
+		vrq_update_util(rq);
+
 	for_each_online_cpu(cpu) {
-		idle = cpu_rq(cpu);
-		if (idle == rq || !idle_cpu(cpu) || !has_util(idle) ||
-		    !raw_spin_rq_trylock(idle))
-			continue;
-		update_rq_clock(idle);
-		vrq_update_util(idle);
-		raw_spin_rq_unlock(idle);
+		if (cpu_rq(cpu) != rq && idle_cpu(cpu) && has_util(cpu_rq(cpu)))
+			age(cpu_rq(cpu));
 	}
 }
 #endif /* CONFIG_SMP */
