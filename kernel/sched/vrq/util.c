@@ -3,6 +3,7 @@
  * Utilisation of CPUs, as cpufreq governors see it: mainline's load average of
  * the root group, in rq->cfs.avg, and those of the other classes.
  */
+#include "entity.h"
 #include "util.h"
 #include "../pelt.h"
 
@@ -76,7 +77,7 @@ void vrq_age_idle(struct rq *rq)
 		return;
 
 	/* Its tick goes on where it keeps the time for all */
-	if (rq->curr == rq->idle)
+	if (vrq_curr(rq) == rq->idle)
 		vrq_update_util(rq);
 
 	for_each_online_cpu(cpu) {
