@@ -92,6 +92,14 @@ class Count:
             self.failures.append(what)
             say(f"  FAILED {what}")
 
+    def results(self, results, name):
+        """The results of a program, as tap_lines() gives them."""
+        for status, what in results:
+            if status == "skip":
+                self.skipped += 1
+            else:
+                self.ok(status == "ok", f"{name}: {what}")
+
 
 def tap_lines(text):
     """The results in a TAP text: (status, description)."""
@@ -128,11 +136,7 @@ def count_programs(plan, output, count):
         text = seen.get(program, "")
         planned = re.search(r"^1\.\.(\d+)", text, re.M)
         results = list(tap_lines(text))
-        for status, what in results:
-            if status == "skip":
-                count.skipped += 1
-            else:
-                count.ok(status == "ok", f"{plan.name} {program}: {what}")
+        count.results(results, f"{plan.name} {program}")
         if not planned or len(results) < int(planned[1]):
             ended = re.search(r"^# status (\d+)", text, re.M)
             why = f"status {ended[1]}" if ended else "the guest stopped"
@@ -186,11 +190,7 @@ def kunit(count, result, suite):
     match = re.search(rf"# Subtest: {suite}$(.*?)# {suite}: pass:", log, re.M | re.S)
     count.ok(match, f"KUnit, {name}: {suite} ran")
     lines = re.findall(r"\] (    (?:not )?ok \d+ .*)$", match[1], re.M) if match else []
-    for status, what in tap_lines("\n".join(lines)):
-        if status == "skip":
-            count.skipped += 1
-        else:
-            count.ok(status == "ok", f"KUnit, {name}: {suite}: {what}")
+    count.results(tap_lines("\n".join(lines)), f"KUnit, {name}: {suite}")
 
 
 def boot_parameter(count):

@@ -19,7 +19,7 @@
  * @VRQ_IN_CACHE: in the queue of its CPU, because that CPU's cache is warm
  * @VRQ_IN_GRQ: in the global run queue
  *
- * From VRQ_IN_SLOT on it waits.
+ * From VRQ_PICKED on it waits, or has until now.
  *
  * Protected by the lock of the task's run queue. A task enters and leaves
  * VRQ_IN_GRQ with grq.lock held as well.

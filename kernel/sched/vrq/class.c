@@ -139,8 +139,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 
 static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 {
-	if (p->vrq.place != VRQ_NOWHERE)
-		vrq_note_wait(rq, p);
+	vrq_note_wait(rq, p);
 	vrq_unplace(rq, p);
 	p->vrq.place = VRQ_ON_CPU;
 	p->se.exec_start = rq_clock_task(rq);

@@ -95,11 +95,15 @@ bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
 /**
  * vrq_note_wait - a task has waited for the CPU until now
  * @rq: the run queue of @p, locked, its clock updated
- * @p: the task, which is about to run, to wait elsewhere or to be dequeued
+ * @p: the task, which is about to run, to wait elsewhere or to be dequeued; does
+ *	nothing if it has not waited
  */
 void vrq_note_wait(struct rq *rq, struct task_struct *p)
 {
 	s64 wait = rq_clock(rq) - p->vrq.since;
+
+	if (p->vrq.place < VRQ_PICKED)
+		return;
 
 	/* since may be another CPU's time, which is a little ahead */
 	if (wait > 0)

@@ -213,9 +213,7 @@ void vrq_kick_for_waiting(struct rq *rq)
  */
 void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
 {
-	/* From one place to the next, or just queued? */
-	if (p->vrq.place >= VRQ_IN_SLOT)
-		vrq_note_wait(rq, p);
+	vrq_note_wait(rq, p);
 	p->vrq.place = place;
 	p->vrq.since = rq_clock(rq);
 	trace_sched_vrq_enqueue(p);
