@@ -129,6 +129,17 @@ static inline void finish(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+/* The same for many: none has to wait for its turn beside all the others */
+static inline void finish_all(const pid_t *pids, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		kill(pids[i], SIGKILL);
+	for (i = 0; i < n; i++)
+		waitpid(pids[i], NULL, 0);
+}
+
 /* Use the CPU for ever; @counter, if given, shows that it runs */
 static inline void hog(void *counter)
 {

@@ -51,6 +51,7 @@ enum vrq_place {
  * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @weight: what the task adds to the weight of its run queue while queued
  * @place: an enum vrq_place
+ * @part: the part of the grq that it is in, see grq.c. Protected by grq.lock
  * @level: the enum vrq_level that the task is queued at
  * @prio: the p->prio that @deadline was computed for
  * @queued: between enqueue_task() and dequeue_task()
@@ -77,6 +78,7 @@ struct sched_vrq_entity {
 	int		cached_on;
 	unsigned int	weight;
 	u8		place;
+	u8		part;
 	u8		level;
 	u8		prio;
 	u8		queued;

@@ -6,6 +6,7 @@
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
 
+#include "grq.h"
 #include "idle.h"
 #include "queue.h"
 
@@ -42,7 +43,7 @@ void __init vrq_init(void)
 	WARN_ON(!sched_class_above(&rt_sched_class, &vrq_sched_class));
 	WARN_ON(!sched_class_above(&vrq_sched_class, &fair_sched_class));
 
-	vrq_queue_init(&grq.queue);
+	vrq_grq_init();
 	if (vrq_chosen)
 		static_branch_enable(&__sched_vrq_enabled);
 

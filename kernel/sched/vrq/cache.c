@@ -24,6 +24,7 @@
 
 #include "cache.h"
 #include "counters.h"
+#include "grq.h"
 #include "hot.h"
 #include "queue.h"
 #include "steal.h"
@@ -32,6 +33,8 @@
 #define CACHE_LIMIT_NS		NSEC_PER_SEC
 /* How many tasks of a level to look at in a tick */
 #define EXPIRE_TRIES		8
+/* How many tasks that others may have to step over may wait for a CPU */
+#define CONFINED_MAX		32
 
 /**
  * vrq_may_cache - may a task wait for this CPU?
@@ -39,7 +42,9 @@
  * @p: the task
  *
  * Return: false if the CPU is not for @p, goes down, runs a higher class, may
- * go without a tick while it does, or has more than its part of the load.
+ * go without a tick while it does, or has more than its part of the load; or if
+ * so many confined tasks wait that CPUs in search of work would take long to step
+ * over them.
  */
 bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 {
@@ -50,7 +55,8 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 	return !roams && vrq_cacheable(p) && rq->nr_running == rq->cfs.h_nr_queued &&
 	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
 	       cpu_active(cpu_of(rq)) &&
-	       !tick_nohz_full_cpu(cpu_of(rq));
+	       !tick_nohz_full_cpu(cpu_of(rq)) &&
+	       !(rq->vrq.confined >= CONFINED_MAX && vrq_confined(p));
 }
 
 /**
@@ -58,7 +64,7 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
  * @rq: the home of @p, locked, its clock updated
  * @p: the task
  *
- * The caller must then look for an idle CPU, see queue.h.
+ * The caller must then look for an idle CPU, see place.h.
  */
 void vrq_cache_add(struct rq *rq, struct task_struct *p)
 {
@@ -67,6 +73,7 @@ void vrq_cache_add(struct rq *rq, struct task_struct *p)
 		vrq_scost_switch_out(rq, p);
 	vrq_wait_in(rq, p, VRQ_IN_CACHE);
 	vrq_queue_add(&rq->vrq.cache, p);
+	rq->vrq.confined += vrq_confined(p);
 	vrq_set_open(rq);
 }
 
@@ -78,6 +85,7 @@ void vrq_cache_add(struct rq *rq, struct task_struct *p)
 void vrq_cache_del(struct rq *rq, struct task_struct *p)
 {
 	vrq_queue_del(&rq->vrq.cache, p);
+	rq->vrq.confined -= vrq_confined(p);
 	vrq_close_if_empty(rq);
 }
 
@@ -131,16 +139,16 @@ void vrq_cache_expire(struct rq *rq)
 	int tries;
 
 	for (level = 0; level < VRQ_LEVELS; level++) {
-		p = vrq_queue_first(&rq->vrq.cache, level);
+		p = vrq_queue_first_of(&rq->vrq.cache, level);
 		for (tries = 0; p && tries < EXPIRE_TRIES; tries++) {
 			next = vrq_queue_next(p);
 			if (all || expired(rq, p)) {
 				vrq_cache_del(rq, p);
-				vrq_place_in_grq(rq, p);
+				vrq_grq_wait(rq, p);
 				vrq_count(VRQ_UNCACHED);
 			}
 			p = next;
 		}
-		vrq_kick_for_one_of(&rq->vrq.cache, level);
 	}
+	vrq_queue_kick(&rq->vrq.cache);
 }

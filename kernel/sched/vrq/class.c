@@ -13,7 +13,7 @@
 #include "hot.h"
 #include "idle.h"
 #include "pick.h"
-#include "queue.h"
+#include "place.h"
 #include "trace.h"
 #include "util.h"
 #include "wakeup.h"

@@ -14,6 +14,7 @@ DEFINE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
 
 static const char * const names[VRQ_COUNTERS] = {
 	[VRQ_GRQ_LOCK]		= "grq_lock",
+	[VRQ_GRQ_FULL]		= "grq_full",
 	[VRQ_GRQ_MISSED]	= "grq_missed",
 	[VRQ_PICK_CURR]		= "pick_curr",
 	[VRQ_PICK_SLOT]		= "pick_slot",

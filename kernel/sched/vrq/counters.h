@@ -11,6 +11,7 @@
  * enum vrq_counter - what is counted, on the CPU where it happens
  * @VRQ_GRQ_LOCK: grq.lock was taken
  * @VRQ_GRQ_MISSED: a task in the grq was passed over, its run queue was locked
+ * @VRQ_GRQ_FULL: a task waits for its home alone, for want of room for its mask
  * @VRQ_PICK_CURR: a pick that let the current task go on
  * @VRQ_PICK_SLOT: ... that took the preempt task
  * @VRQ_PICK_LOCAL: ... that took a task that may run on this CPU only
@@ -30,6 +31,7 @@
 enum vrq_counter {
 	VRQ_GRQ_LOCK,
 	VRQ_GRQ_MISSED,
+	VRQ_GRQ_FULL,
 	VRQ_PICK_CURR,
 	VRQ_PICK_SLOT,
 	VRQ_PICK_LOCAL,

@@ -112,6 +112,20 @@ void vrq_note_wait(struct rq *rq, struct task_struct *p)
 }
 
 /**
+ * vrq_wait_in - note where a task waits, and since when
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task
+ * @place: the slot or the queue that it is about to enter
+ */
+void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
+{
+	vrq_note_wait(rq, p);
+	p->vrq.place = place;
+	p->vrq.since = rq_clock(rq);
+	trace_sched_vrq_enqueue(p);
+}
+
+/**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task

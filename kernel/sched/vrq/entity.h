@@ -67,11 +67,21 @@ static inline s64 vrq_key(const struct task_struct *p)
 	return vrq_key_of(p->vrq.level, p->vrq.deadline);
 }
 
+/*
+ * A task that not every CPU may run: what makes others walk past it. Neither
+ * mask changes while a task is queued.
+ */
+static inline bool vrq_confined(const struct task_struct *p)
+{
+	return !cpumask_subset(cpu_possible_mask, p->cpus_ptr);
+}
+
 enum vrq_level vrq_policy_level(const struct task_struct *p);
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr);
 bool vrq_overloaded(struct rq *rq, const struct task_struct *p);
 void vrq_note_wait(struct rq *rq, struct task_struct *p);
+void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind);

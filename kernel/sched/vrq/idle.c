@@ -43,7 +43,7 @@ void __init vrq_idle_init_rq(struct rq *rq)
  * vrq_set_idle - this CPU has nothing to do
  * @rq: the run queue of this CPU, locked
  *
- * The caller must look into the grq once more afterwards, see queue.h.
+ * The caller must look into the grq once more afterwards, see place.h.
  */
 void vrq_set_idle(struct rq *rq)
 {
@@ -52,7 +52,7 @@ void vrq_set_idle(struct rq *rq)
 
 	if (!cpumask_test_cpu(cpu_of(rq), &idle_cpus))
 		cpumask_set_cpu(cpu_of(rq), &idle_cpus);
-	/* [B] in queue.h, pairs with the barrier in vrq_kick_idle_for() */
+	/* [B] in place.h, pairs with the barrier in vrq_kick_idle_for() */
 	smp_mb__after_atomic();
 }
 
@@ -207,7 +207,7 @@ bool vrq_kick_idle_for(struct task_struct *p)
 {
 	int cpu;
 
-	/* [A] in queue.h, pairs with the barrier in vrq_set_idle() */
+	/* [A] in place.h, pairs with the barrier in vrq_set_idle() */
 	smp_mb();
 	cpu = vrq_claim_idle(p->cpus_ptr, task_cpu(p));
 	if (cpu < 0)
@@ -226,7 +226,7 @@ bool vrq_kick_idle_for(struct task_struct *p)
  */
 bool vrq_any_idle(void)
 {
-	/* as [A] in queue.h */
+	/* as [A] in place.h */
 	smp_mb();
 	return !cpumask_empty(&idle_cpus);
 }

@@ -5,8 +5,10 @@
  * for it; for want of all these, what waits for other CPUs.
  */
 #include "counters.h"
+#include "grq.h"
 #include "idle.h"
 #include "pick.h"
+#include "place.h"
 #include "queue.h"
 #include "steal.h"
 #include "trace.h"
@@ -24,8 +26,7 @@ static void tell(struct task_struct *p, enum vrq_counter reason, bool missed)
  * @rq: the run queue of this CPU, locked
  * @key: the vrq_key() to beat
  *
- * Reads the grq without its lock, and does not ask whether the task in question
- * may run here.
+ * Reads the grq without its lock.
  *
  * Return: true if a pick is worth while.
  */
@@ -34,21 +35,14 @@ bool vrq_somebody_waits(struct rq *rq, s64 key)
 	return (rq->vrq.slot && vrq_key(rq->vrq.slot) < key) ||
 	       vrq_queue_best_key(&rq->vrq.local) < key ||
 	       vrq_queue_best_key(&rq->vrq.cache) < key ||
-	       vrq_queue_best_key(&grq.queue) < key;
-}
-
-/* The first to be picked of the tasks in a queue of this CPU */
-static struct task_struct *first_of(struct vrq_queue *queue)
-{
-	return vrq_queue_first(queue, VRQ_NORMAL) ?:
-	       vrq_queue_first(queue, VRQ_IDLE);
+	       vrq_grq_best_key(cpu_of(rq)) < key;
 }
 
 /* A task with a key before @key that has waited for half a slice? */
 static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
 {
 	return vrq_queue_best_key(queue) < key &&
-	       now - first_of(queue)->vrq.since > VRQ_RR_INTERVAL_NS / 2;
+	       now - vrq_queue_first(queue)->vrq.since > VRQ_RR_INTERVAL_NS / 2;
 }
 
 /**
@@ -72,47 +66,8 @@ bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 		return true;
 
 	return curr->vrq.level == VRQ_IDLE &&
-	       (vrq_queue_has(&grq.queue, VRQ_NORMAL) ||
+	       (vrq_grq_best_key(cpu_of(rq)) < vrq_key_of(VRQ_IDLE, 0) ||
 		vrq_cached_elsewhere(VRQ_NORMAL));
-}
-
-/*
- * May this CPU take @p out of the grq? A task whose home is here may have lost
- * this CPU from its mask and wait for the stopper to move it. A CPU that goes
- * down takes only those whose home it is, whatever their mask: once picked
- * they are pushed away, see balance_push().
- */
-static bool may_take(struct rq *rq, struct task_struct *p)
-{
-	int cpu = cpu_of(rq);
-
-	if (unlikely(!cpu_active(cpu)))
-		return task_cpu(p) == cpu;
-
-	return cpumask_test_cpu(cpu, p->cpus_ptr);
-}
-
-/*
- * The first task of a level with a key before @limit that this CPU may take,
- * with the lock of its home, if another than @rq, held. grq.lock held.
- */
-static struct task_struct *first_of_level(struct rq *rq, enum vrq_level level,
-					  s64 limit, bool *missed)
-{
-	struct task_struct *p;
-
-	for (p = vrq_queue_first(&grq.queue, level); p; p = vrq_queue_next(p)) {
-		if (vrq_key(p) >= limit)
-			return NULL;
-		if (!may_take(rq, p))
-			continue;
-		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
-			return p;
-		*missed = true;
-		vrq_count(VRQ_GRQ_MISSED);
-	}
-
-	return NULL;
 }
 
 /* Move a task that was just taken out of the grq here from its old home */
@@ -140,18 +95,8 @@ static void bring_home(struct rq *rq, struct task_struct *p)
  */
 static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 {
-	struct task_struct *curr = vrq_curr(rq), *p;
-
-	vrq_lock_grq();
-	p = first_of_level(rq, VRQ_NORMAL, limit, missed);
-	if (!p)
-		p = first_of_level(rq, VRQ_IDLE, limit, missed);
-	if (p) {
-		vrq_queue_del(&grq.queue, p);
-		p->vrq.place = VRQ_PICKED;
-	}
-
-	vrq_unlock_grq();
+	struct task_struct *curr = vrq_curr(rq);
+	struct task_struct *p = vrq_grq_take(rq, limit, missed);
 
 	if (!p)
 		return NULL;
@@ -198,12 +143,12 @@ static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr
 
 	key = best ? vrq_key(best) : VRQ_KEY_NONE;
 	if (vrq_queue_best_key(&rq->vrq.local) < key) {
-		best = first_of(&rq->vrq.local);
+		best = vrq_queue_first(&rq->vrq.local);
 		key = vrq_key(best);
 	}
 
 	if (vrq_queue_best_key(&rq->vrq.cache) < key)
-		best = first_of(&rq->vrq.cache);
+		best = vrq_queue_first(&rq->vrq.cache);
 
 	return best;
 }
@@ -215,7 +160,7 @@ static struct task_struct *earliest(struct rq *rq, struct task_struct *curr,
 	struct task_struct *best = earliest_here(rq, curr), *p = NULL;
 	s64 key = best ? vrq_key(best) : VRQ_KEY_NONE;
 
-	if (vrq_queue_best_key(&grq.queue) < key) {
+	if (vrq_grq_best_key(cpu_of(rq)) < key) {
 		p = take_from_grq(rq, key, missed);
 		if (p)
 			return p;
@@ -243,7 +188,7 @@ static void retry_pick(struct rq *rq) { }
 #endif
 
 /*
- * Nothing to run: say so, and look once more, see queue.h. A CPU that goes down
+ * Nothing to run: say so, and look once more, see place.h. A CPU that goes down
  * is the only one to look for those whose home it is, and so looks under the
  * lock; what it was kicked for it leaves to others.
  */
@@ -257,7 +202,7 @@ static struct task_struct *last_look(struct rq *rq)
 		rq->vrq.idle_since = rq_clock(rq);
 	vrq_set_idle(rq);
 
-	if (!active || vrq_queue_best_key(&grq.queue) != VRQ_KEY_NONE)
+	if (!active || vrq_grq_best_key(cpu_of(rq)) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
 	if (!p)
 		p = steal(rq, VRQ_NORMAL, &missed) ?:

@@ -33,7 +33,7 @@ enum vrq_level {
  * @earliest: deadline of the leftmost task of each tree, VRQ_NO_DEADLINE for
  *	an empty one. Written under the queue's lock, read without it
  *
- * The queue of a CPU is protected by its rq->lock, the global one by grq.lock.
+ * A queue of a CPU is protected by its rq->lock, those of the grq by grq.lock.
  */
 struct vrq_queue {
 	struct rb_root_cached	tasks[VRQ_LEVELS];
@@ -46,6 +46,7 @@ struct vrq_queue {
  * struct vrq_rq - VRQ's part of a run queue
  * @local: runnable tasks that may run on this CPU only
  * @cache: runnable tasks that shall run on this CPU for a while yet, see cache.c
+ * @confined: how many of those in @cache are vrq_confined()
  * @slot: the preempt task: woken for this CPU, taken without grq.lock
  * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
  *	Read by other CPUs without the lock
@@ -68,6 +69,7 @@ struct vrq_queue {
 struct vrq_rq {
 	struct vrq_queue	local;
 	struct vrq_queue	cache;
+	unsigned int		confined;
 	struct task_struct	*slot;
 	unsigned long		weight;
 	s64			late;

@@ -7,7 +7,9 @@
  * another one: that may be in the kernel, with preemption or interrupts off, for
  * longer than a wake-up takes.
  */
+#include "grq.h"
 #include "idle.h"
+#include "place.h"
 #include "queue.h"
 #include "steal.h"
 
@@ -15,7 +17,7 @@
  * The CPUs to take from. Not those that have nothing but a task in the slot that
  * waits for its waker to sleep: it comes and goes at each turn of a ping-pong. A
  * CPU's bit changes under its rq->lock; the barriers that make it a promise to
- * idle CPUs are [A] and [B] in queue.h.
+ * idle CPUs are [A] and [B] in place.h.
  */
 static struct cpumask open_cpus ____cacheline_aligned_in_smp;
 
@@ -23,7 +25,7 @@ static struct cpumask open_cpus ____cacheline_aligned_in_smp;
  * vrq_set_open - this CPU has got a task that others may take
  * @rq: its run queue, locked
  *
- * The caller must then look for an idle CPU, see queue.h.
+ * The caller must then look for an idle CPU, see place.h.
  */
 void vrq_set_open(struct rq *rq)
 {
@@ -66,10 +68,11 @@ bool vrq_cached_elsewhere(enum vrq_level level)
 	return false;
 }
 
+/* Steps over confined tasks only, of which there are few: see vrq_may_cache() */
 static struct task_struct *first_allowed(struct rq *from, enum vrq_level level,
 					 int cpu)
 {
-	struct task_struct *p = vrq_queue_first(&from->vrq.cache, level);
+	struct task_struct *p = vrq_queue_first_of(&from->vrq.cache, level);
 
 	while (p && !cpumask_test_cpu(cpu, p->cpus_ptr))
 		p = vrq_queue_next(p);
@@ -188,9 +191,7 @@ void vrq_kick_for_open(struct rq *rq)
 		from = cpu_rq(cpu);
 		if (from != rq && !raw_spin_rq_trylock(from))
 			continue;
-		kicked = vrq_kick_for_one_of(&from->vrq.cache, VRQ_NORMAL) ||
-			 vrq_kick_for_one_of(&from->vrq.cache, VRQ_IDLE) ||
-			 kick_for_slot(from);
+		kicked = vrq_queue_kick(&from->vrq.cache) || kick_for_slot(from);
 		if (from != rq)
 			raw_spin_rq_unlock(from);
 		if (kicked)

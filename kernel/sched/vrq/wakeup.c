@@ -5,8 +5,8 @@
 #include <linux/sched/clock.h>
 
 #include "counters.h"
+#include "grq.h"
 #include "idle.h"
-#include "queue.h"
 #include "wakeup.h"
 
 /*
@@ -109,7 +109,7 @@ static bool trusted_sync(struct task_struct *waker)
 static bool waker_is_alone(struct rq *rq)
 {
 	return READ_ONCE(rq->nr_running) == 1 && !READ_ONCE(rq->vrq.slot) &&
-	       vrq_queue_best_key(&grq.queue) == VRQ_KEY_NONE;
+	       vrq_grq_best_key(cpu_of(rq)) == VRQ_KEY_NONE;
 }
 
 /**

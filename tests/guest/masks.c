@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that only some CPUs may run: however many wait, they cost the other CPUs
+ * next to nothing, and however many masks there are, each task gets its turns
+ * and no CPU is idle that may run one.
+ */
+#include "guest.h"
+
+#define CONFINED	400
+#define TURNS		300
+#define TASKS_A_MASK	2
+#define MASKS_MAX	60
+
+static uint64_t *counters;
+
+static void confine(pid_t pid, uint64_t mask)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < 64; cpu++)
+		if (mask >> cpu & 1)
+			CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
+}
+
+/* A hog that counts its turns in counters[@number] */
+static pid_t confined_hog(int number, uint64_t mask)
+{
+	pid_t pid = spawn(hog, counters + number);
+
+	confine(pid, mask);
+	set_policy(pid, SCHED_OTHER, 0);
+	return pid;
+}
+
+static int to[2], from[2];
+
+static void answer(void *unused)
+{
+	char byte;
+
+	(void)unused;
+	while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
+		;
+}
+
+/* Ask on CPU 2, answer on CPU 3: at each turn a CPU goes idle. Result in ns */
+static void ask(void *result)
+{
+	uint64_t start = 0;
+	char byte = 0;
+	int i;
+
+	for (i = -TURNS / 10; i < TURNS; i++) {
+		if (!i)
+			start = now_ns();
+		if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1)
+			_exit(1);
+	}
+	*(uint64_t *)result = (now_ns() - start) / TURNS;
+}
+
+static uint64_t turn_ns(void)
+{
+	pid_t other = spawn(answer, NULL), asker;
+	uint64_t *ns = counters + CONFINED;
+
+	pin(other, 3);
+	set_policy(other, SCHED_OTHER, 0);
+	asker = spawn(ask, ns);
+	pin(asker, 2);
+	set_policy(asker, SCHED_OTHER, 0);
+	waitpid(asker, NULL, 0);
+	finish(other);
+	return *ns;
+}
+
+/* The same beside @n tasks that use CPUs 0 and 1 and may use no other */
+static uint64_t turn_beside_ns(int n)
+{
+	pid_t pids[CONFINED];
+	uint64_t ns;
+	int i;
+
+	for (i = 0; i < n; i++)
+		pids[i] = confined_hog(i, 3);
+	sleep_ns(100 * MSEC);
+	ns = turn_ns();
+	finish_all(pids, n);
+	return ns;
+}
+
+static void bystanders(int cpus)
+{
+	uint64_t few, many;
+
+	if (cpus < 4) {
+		ksft_test_result_skip("fewer than four CPUs\n");
+		return;
+	}
+	if (pipe(to) || pipe(from))
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	few = turn_beside_ns(4);
+	many = turn_beside_ns(CONFINED);
+	ksft_test_result(many < few + few / 4,
+			 "beside %d tasks confined to other CPUs a turn takes %llu ns, beside 4 %llu\n",
+			 CONFINED, (unsigned long long)many,
+			 (unsigned long long)few);
+}
+
+/* Masks of at least two CPUs, all different, together all CPUs */
+static int make_masks(int cpus, uint64_t *masks)
+{
+	int width = cpus > 8 ? 8 : cpus, n = 0;
+	uint64_t mask;
+
+	for (mask = (1ULL << width) - 1; mask && n < MASKS_MAX; mask--)
+		if (mask & (mask - 1))
+			masks[n++] = mask;
+	return n;
+}
+
+static void many_masks(int cpus)
+{
+	uint64_t masks[MASKS_MAX], before[MASKS_MAX * TASKS_A_MASK], used = 0, ns;
+	int width = cpus > 8 ? 8 : cpus, masks_made = make_masks(cpus, masks);
+	int n = masks_made * TASKS_A_MASK, i, starved = 0;
+	pid_t pids[MASKS_MAX * TASKS_A_MASK];
+
+	if (cpus < 2) {
+		ksft_test_result_skip("one CPU\n");
+		ksft_test_result_skip("one CPU\n");
+		return;
+	}
+	for (i = 0; i < n; i++)
+		pids[i] = confined_hog(i, masks[i % masks_made]);
+	sleep_ns(200 * MSEC);
+	memcpy(before, counters, n * sizeof(*before));
+	for (i = 0; i < n; i++)
+		used -= cpu_time_of(pids[i]);
+	ns = now_ns();
+	sleep_ns(SEC);
+	ns = now_ns() - ns;
+	for (i = 0; i < n; i++)
+		used += cpu_time_of(pids[i]);
+	for (i = 0; i < n; i++)
+		starved += counters[i] == before[i];
+	finish_all(pids, n);
+	ksft_test_result(!starved, "%d tasks with %d masks all run (%d do not)\n",
+			 n, masks_made, starved);
+	ksft_test_result(used > width * ns / 100 * 97,
+			 "and use all of %d CPUs (%llu%%)\n", width,
+			 (unsigned long long)(used * 100 / (width * ns)));
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	ksft_set_plan(3);
+	be_supervisor();
+	counters = shared((CONFINED + 1) * sizeof(*counters));
+	bystanders(cpus);
+	many_masks(cpus);
+	ksft_finished();
+}
