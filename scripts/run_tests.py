@@ -51,7 +51,7 @@ TOPOLOGIES = {
 
 # Races show in parallel mode, shares and times can be relied upon in virtual
 RACES = ["affinity", "policy", "hotplug", "forks", "accounting"]
-TIMES = ["fairness", "yield", "masks", "policy", "forks", "accounting", "cache"]
+TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache"]
 
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 4, 8, 16)),

@@ -51,6 +51,8 @@ GENERATED = {
         "kernel/sched/vrq/steal.h",
         "kernel/sched/vrq/trace.c",
         "kernel/sched/vrq/trace.h",
+        "kernel/sched/vrq/tunables.c",
+        "kernel/sched/vrq/tunables.h",
     ],
     "0003-sched-vrq-pick-wake-up-and-the-scheduling-class.patch": [
         "kernel/sched/vrq/Kconfig",

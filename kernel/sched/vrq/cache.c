@@ -8,7 +8,7 @@
  *    on a CPU with more to do than the mean of those that it may use;
  *  - when its data is no longer hot here, see hot.c, its deadline has passed, and
  *    another CPU runs a task with a deadline later by half a turn: it would get
- *    less than its share of the machine;
+ *    less than its share of the machine; not with the tunable interactive at 0;
  *  - when it has waited for a second, whatever its deadline;
  *  - when a higher class keeps its CPU for longer than a tick.
  *
@@ -96,7 +96,7 @@ void vrq_cache_del(struct rq *rq, struct task_struct *p)
 static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p)
 {
 	s64 limit = vrq_key(p) +
-		    max_t(s64, VRQ_RR_INTERVAL_NS, p->vrq.span) / 2;
+		    max_t(s64, vrq_rr_ns(), p->vrq.span) / 2;
 	int cpu;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
@@ -116,7 +116,8 @@ static bool expired(struct rq *rq, const struct task_struct *p)
 		return false;
 
 	return waited > CACHE_LIMIT_NS ||
-	       ((s64)(rq_clock(rq) - p->vrq.deadline) > 0 &&
+	       (READ_ONCE(vrq_interactive) &&
+		(s64)(rq_clock(rq) - p->vrq.deadline) > 0 &&
 		sooner_elsewhere(rq, p));
 }
 

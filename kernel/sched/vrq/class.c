@@ -205,11 +205,16 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 
 	vrq_expire_slot(rq);
 
+	/* rr_interval may have been shortened */
+	p->vrq.slice = min_t(s64, p->vrq.slice, vrq_rr_ns());
 	if (p->vrq.slice <= 0)
 		renew_curr(rq, p);
 	else if (vrq_better_waits(rq, p))
 		resched_curr(rq);
 }
+
+/* Who has less left than this part of a slice gets the next one when it forks */
+#define FORK_MIN_PART	64
 
 static void task_fork_vrq(struct task_struct *child)
 {
@@ -223,7 +228,7 @@ static void task_fork_vrq(struct task_struct *child)
 	if (vrq_task(parent)) {
 		update_curr_vrq(rq);
 		/* It has to pay for what the child gets */
-		if (parent->vrq.slice < VRQ_FORK_MIN_NS)
+		if (parent->vrq.slice < (s64)vrq_rr_ns() / FORK_MIN_PART)
 			renew_curr(rq, parent);
 	}
 	vrq_fork_slice(rq, parent, child);
@@ -233,7 +238,19 @@ static void task_fork_vrq(struct task_struct *child)
 
 static void yield_task_vrq(struct rq *rq)
 {
-	vrq_curr(rq)->vrq.yielded = true;
+	struct task_struct *curr = vrq_curr(rq);
+
+	switch (READ_ONCE(vrq_yield_type)) {
+	case VRQ_YIELD_GIVE_WAY:
+		curr->vrq.yielded = true;
+		break;
+	case VRQ_YIELD_EXPIRE:
+		update_rq_clock(rq);
+		update_curr_vrq(rq);
+		curr->vrq.slice = min(curr->vrq.slice, 0LL);
+		renew_curr(rq, curr);
+		break;
+	}
 }
 
 /* Let @p go before the current task, wherever it is looked for next */
@@ -249,7 +266,7 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 	vrq_unplace(home, p);
 	p->vrq.deadline = min(p->vrq.deadline, vrq_curr(rq)->vrq.deadline);
 	vrq_place(home, p);
-	yield_task_vrq(rq);
+	vrq_curr(rq)->vrq.yielded = true;
 
 	return true;
 }
@@ -289,7 +306,8 @@ static void switched_from_vrq(struct rq *rq, struct task_struct *p)
 
 static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 {
-	return nsecs_to_jiffies(VRQ_RR_INTERVAL_NS);
+	/* It ends at a tick */
+	return max(nsecs_to_jiffies(vrq_rr_ns() + TICK_NSEC - 1), 1UL);
 }
 
 #ifdef CONFIG_SMP

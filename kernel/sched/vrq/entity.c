@@ -136,8 +136,8 @@ void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
 	unsigned int cpus, nice_index = vrq_nice_index(p);
-	u64 weight = weight_on_cpus_of(p, &cpus);
-	u64 slack = vrq_span(VRQ_RR_INTERVAL_NS, VRQ_NICE_0, weight, cpus);
+	u64 rr_ns = vrq_rr_ns(), weight = weight_on_cpus_of(p, &cpus);
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, weight, cpus);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	/*
 	 * What others were late by is nothing to one that is on time, or late
@@ -152,16 +152,15 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	rq->vrq.late += (late - rq->vrq.late) >> 4;
 
 	p->vrq.waited = 0;
-	p->vrq.slice += VRQ_RR_INTERVAL_NS;
+	p->vrq.slice += rr_ns;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
-		p->vrq.slice = VRQ_RR_INTERVAL_NS;
+		p->vrq.slice = rr_ns;
 
-	p->vrq.span = vrq_span(VRQ_RR_INTERVAL_NS, nice_index, weight, cpus) *
-		      factor >> 10;
+	p->vrq.span = vrq_span(rr_ns, nice_index, weight, cpus) * factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
 					    p->vrq.span, slack, rq->vrq.late);
 	p->vrq.roams = overloaded(rq, p, weight, cpus);
-	p->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
+	p->vrq.margin = vrq_preempt_margin();
 	p->vrq.prio = p->prio;
 	p->vrq.promoted = false;
 	p->vrq.level = vrq_policy_level(p);
@@ -224,7 +223,7 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 				    rq_clock(rq) - parent->vrq.span);
 	child->vrq.span = parent->vrq.span;
 	child->vrq.waited = 0;
-	child->vrq.margin = VRQ_PREEMPT_MARGIN_NS;
+	child->vrq.margin = vrq_preempt_margin();
 	child->vrq.prio = parent->vrq.prio;
 	child->vrq.level = vrq_policy_level(child);
 }

@@ -7,12 +7,7 @@
 
 #include "core.h"
 #include "deadline.h"
-
-/* Length of a time slice, ns */
-#define VRQ_RR_INTERVAL_NS	(6 * NSEC_PER_MSEC)
-
-/* Who has less left of its slice than this gets the next one when it forks, ns */
-#define VRQ_FORK_MIN_NS		(VRQ_RR_INTERVAL_NS / 64)
+#include "tunables.h"
 
 /*
  * A SCHED_IDLE task that is overdue by this much is promoted to VRQ_NORMAL for
@@ -20,18 +15,21 @@
  */
 #define VRQ_IDLE_STARVED_NS	NSEC_PER_SEC
 
-/*
- * A wake-up preempts a task of the same level only if its deadline is earlier
- * by this much, ns. Two tasks that wake each other have deadlines a fraction
- * of a slice apart, and nobody gains from preempting in turn.
- */
-#define VRQ_PREEMPT_MARGIN_NS	(VRQ_RR_INTERVAL_NS / 2)
-
 /* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
 #define VRQ_KEY_LEVEL_SHIFT	60
 
 /* No task at all: later than every other key */
 #define VRQ_KEY_NONE		S64_MAX
+
+/*
+ * A wake-up preempts a task of the same level only if its deadline is earlier
+ * by this much, ns. Two tasks that wake each other have deadlines a fraction
+ * of a slice apart, and nobody gains from preempting in turn.
+ */
+static inline s64 vrq_preempt_margin(void)
+{
+	return vrq_rr_ns() / 2;
+}
 
 static inline struct task_struct *vrq_task_of(struct sched_vrq_entity *vrq)
 {

@@ -80,7 +80,7 @@ static unsigned int timeout_ms(int setting)
 	if (preempt_model_none())
 		return MSEC_PER_SEC;
 
-	return VRQ_RR_INTERVAL_NS / NSEC_PER_MSEC;
+	return READ_ONCE(vrq_rr_interval_ms);
 }
 
 /**

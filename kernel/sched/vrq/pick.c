@@ -42,7 +42,7 @@ bool vrq_somebody_waits(struct rq *rq, s64 key)
 static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
 {
 	return vrq_queue_best_key(queue) < key &&
-	       now - vrq_queue_first(queue)->vrq.since > VRQ_RR_INTERVAL_NS / 2;
+	       now - vrq_queue_first(queue)->vrq.since > vrq_rr_ns() / 2;
 }
 
 /**
@@ -59,7 +59,7 @@ static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
  */
 bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 {
-	s64 key = vrq_key(curr) - VRQ_PREEMPT_MARGIN_NS;
+	s64 key = vrq_key(curr) - vrq_preempt_margin();
 
 	if (better_in(&rq->vrq.local, key, rq_clock(rq)) ||
 	    better_in(&rq->vrq.cache, key, rq_clock(rq)))
@@ -132,16 +132,21 @@ static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 	return p;
 }
 
-/* The earliest of the current task, the slot and the queues of this CPU */
-static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr)
+/*
+ * The earliest of the current task, the slot and the queues of this CPU, with a
+ * key before @limit
+ */
+static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr,
+					 s64 limit)
 {
 	struct task_struct *best = curr, *p = rq->vrq.slot;
-	s64 key;
+	s64 key = curr ? vrq_key(curr) : limit;
 
-	if (p && (!best || vrq_key(p) < vrq_key(best)))
+	if (p && vrq_key(p) < key) {
 		best = p;
+		key = vrq_key(p);
+	}
 
-	key = best ? vrq_key(best) : VRQ_KEY_NONE;
 	if (vrq_queue_best_key(&rq->vrq.local) < key) {
 		best = vrq_queue_first(&rq->vrq.local);
 		key = vrq_key(best);
@@ -155,10 +160,10 @@ static struct task_struct *earliest_here(struct rq *rq, struct task_struct *curr
 
 /* The same, and what the grq and, for want of normal tasks, other CPUs have */
 static struct task_struct *earliest(struct rq *rq, struct task_struct *curr,
-				    bool *missed)
+				    s64 limit, bool *missed)
 {
-	struct task_struct *best = earliest_here(rq, curr), *p = NULL;
-	s64 key = best ? vrq_key(best) : VRQ_KEY_NONE;
+	struct task_struct *best = earliest_here(rq, curr, limit), *p = NULL;
+	s64 key = best ? vrq_key(best) : limit;
 
 	if (vrq_grq_best_key(cpu_of(rq)) < key) {
 		p = take_from_grq(rq, key, missed);
@@ -275,6 +280,7 @@ static u64 last_deadline(struct rq *rq)
 static struct task_struct *choose(struct rq *rq)
 {
 	struct task_struct *curr = vrq_curr(rq), *yielded = NULL, *p;
+	s64 limit = VRQ_KEY_NONE;
 	bool missed = false;
 
 	if (!vrq_task(curr) || !curr->vrq.queued)
@@ -283,9 +289,11 @@ static struct task_struct *choose(struct rq *rq)
 		curr->vrq.yielded = false;
 		yielded = curr;
 		curr = NULL;
+		/* It does not give way to a worse level */
+		limit = vrq_key_of(yielded->vrq.level + 1, 0);
 	}
 
-	p = earliest(rq, curr, &missed);
+	p = earliest(rq, curr, limit, &missed);
 	if (p && yielded)
 		vrq_defer(rq, yielded, last_deadline(rq));
 	p = p ?: yielded;

@@ -34,7 +34,7 @@ static s64 preempt_margin(const struct task_struct *p, bool sync)
 	if (!in_task())
 		return 0;
 
-	return max_t(s64, VRQ_PREEMPT_MARGIN_NS, p->vrq.span);
+	return max_t(s64, vrq_preempt_margin(), p->vrq.span);
 }
 
 #ifdef CONFIG_SMP
@@ -48,7 +48,8 @@ static bool can_preempt(int cpu, s64 key, s64 margin)
 
 /*
  * The first CPU that runs a task to be preempted, not the best: to look at
- * every CPU for that cost VRQ more than it gained.
+ * every CPU for that cost VRQ more than it gained. With the tunable interactive
+ * at 0 only the CPU that the task ran on.
  */
 static int first_to_preempt(struct task_struct *p, int near)
 {
@@ -60,6 +61,8 @@ static int first_to_preempt(struct task_struct *p, int near)
 
 	if (cpumask_test_cpu(near, p->cpus_ptr) && can_preempt(near, key, margin))
 		return near;
+	if (!READ_ONCE(vrq_interactive))
+		return -1;
 
 	rcu_read_lock();
 	for_each_cpu_and(cpu, p->cpus_ptr, vrq_llc_span(near)) {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files rr_interval, yield_type and interactive in /proc/sys/kernel. All take
+ * effect at once; what is out of range is EINVAL and changes nothing.
+ */
+#include <linux/init.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/sysctl.h>
+
+#include "entity.h"
+#include "tunables.h"
+
+unsigned int vrq_rr_interval_ms __read_mostly = 6;
+unsigned int vrq_yield_type __read_mostly = VRQ_YIELD_GIVE_WAY;
+unsigned int vrq_interactive __read_mostly = 1;
+
+#ifdef CONFIG_SYSCTL
+/*
+ * A task's slice, and what it has until its deadline, for another rr_interval:
+ * else those that wait with deadlines of a long one would do so until all the
+ * others have caught up with them. A deadline that has passed stays.
+ */
+static void rescale(struct task_struct *p, unsigned int from, unsigned int to)
+{
+	bool queued, running;
+	struct rq_flags rf;
+	struct rq *rq;
+	s64 ahead;
+
+	rq = task_rq_lock(p, &rf);
+	if (!vrq_task(p))
+		goto out;
+
+	update_rq_clock(rq);
+	queued = task_on_rq_queued(p);
+	running = task_current(rq, p);
+	if (queued)
+		dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	if (running)
+		put_prev_task(rq, p);
+
+	ahead = p->vrq.deadline - rq_clock(rq);
+	if (ahead > 0)
+		p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
+	p->vrq.slice = div_s64(p->vrq.slice * to, from);
+	p->vrq.span = div_u64(p->vrq.span * to, from);
+
+	if (queued)
+		enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+	if (running)
+		set_next_task(rq, p);
+out:
+	task_rq_unlock(rq, p, &rf);
+}
+
+static void rescale_all(unsigned int from, unsigned int to)
+{
+	struct task_struct *g, *p;
+
+	read_lock(&tasklist_lock);
+	for_each_process_thread(g, p)
+		rescale(p, from, to);
+	read_unlock(&tasklist_lock);
+}
+
+/*
+ * What is renewed in between has the old rr_interval once more. The other way
+ * round it would be rescaled twice, and wait for a thousand seconds if it came to
+ * the worst.
+ */
+static int set_rr_interval(const struct ctl_table *table, int write,
+			   void *buffer, size_t *lenp, loff_t *ppos)
+{
+	static DEFINE_MUTEX(lock);
+	struct ctl_table copy = *table;
+	unsigned int value;
+	int err;
+
+	guard(mutex)(&lock);
+	value = vrq_rr_interval_ms;
+	copy.data = &value;
+	err = proc_douintvec_minmax(&copy, write, buffer, lenp, ppos);
+	if (err || !write || value == vrq_rr_interval_ms)
+		return err;
+
+	rescale_all(vrq_rr_interval_ms, value);
+	WRITE_ONCE(vrq_rr_interval_ms, value);
+
+	return 0;
+}
+
+static struct ctl_table vrq_table[] = {
+	{
+		.procname	= "rr_interval",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= set_rr_interval,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= SYSCTL_ONE_THOUSAND,
+	},
+	{
+		.procname	= "yield_type",
+		.data		= &vrq_yield_type,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_TWO,
+	},
+	{
+		.procname	= "interactive",
+		.data		= &vrq_interactive,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+};
+
+static int __init register_tunables(void)
+{
+	if (sched_vrq_enabled())
+		register_sysctl_init("kernel", vrq_table);
+
+	return 0;
+}
+late_initcall(register_tunables);
+#endif
