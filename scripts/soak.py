@@ -46,7 +46,7 @@ compile() {{
         return $failed
 }}
 stress() {{
-        stress-ng --class $1 --sequential {instances} --timeout 4s --exclude {excluded} --oomable --no-rand-seed
+        stress-ng --class $1 --sequential {instances} --timeout 2s --exclude {excluded} --oomable --no-rand-seed
         code=$?
         # 3, 4: a stressor wants what this kernel or machine does not have
         case $code in 3|4) code=0;; esac
@@ -84,7 +84,7 @@ def soak(name, mode, cpus, seconds, loops):
     )
     stop = threading.Event()
     threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
-    # a class's last run may take long to end: 4 s for each of its stressors
+    # a class's last run may take long to end: 2 s for each of its stressors
     patience = 900 if mode == "parallel" else 0
     result = guest.run_in_guest(
         load, mode=mode, cpus=cpus, append="sched=vrq", timeout=seconds + patience, name=f"soak-{name}", memory="6G"
