@@ -30,27 +30,31 @@ struct grq_part {
 };
 
 /**
- * struct grq - the global run queue
+ * struct vrq_grq - the global run queue
  * @lock: protects the rest
  * @used: a bit for each part that has tasks. Read without the lock
  * @parts: the first is for tasks that are not vrq_confined()
  */
-static struct {
+struct vrq_grq {
 	raw_spinlock_t		lock;
 	unsigned long		used;
 	struct grq_part		parts[PARTS];
-} grq ____cacheline_aligned_in_smp = {
+} ____cacheline_aligned_in_smp;
+
+static struct vrq_grq grq = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(grq.lock),
 };
 
 /* Take grq.lock, interrupts off */
 static void lock_grq(void)
+	__acquires(&grq.lock)
 {
 	raw_spin_lock(&grq.lock);
 	vrq_count(VRQ_GRQ_LOCK);
 }
 
 static void unlock_grq(void)
+	__releases(&grq.lock)
 {
 	raw_spin_unlock(&grq.lock);
 }

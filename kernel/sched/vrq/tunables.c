@@ -25,21 +25,24 @@ unsigned int vrq_interactive __read_mostly = 1;
 static void rescale(struct task_struct *p, unsigned int from, unsigned int to)
 {
 	bool queued, running;
-	struct rq_flags rf;
 	struct rq *rq;
 	s64 ahead;
 
-	rq = task_rq_lock(p, &rf);
+	CLASS(task_rq_lock, rq_guard)(p);
+	/* sparse does not know that the guard unlocks */
+	__release(p->pi_lock);
+	__release(rq_guard.rq->lock);
+	rq = rq_guard.rq;
 	if (!vrq_task(p))
-		goto out;
+		return;
 
 	update_rq_clock(rq);
 	queued = task_on_rq_queued(p);
-	running = task_current(rq, p);
+	running = vrq_curr(rq) == p;
 	if (queued)
 		dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
 	if (running)
-		put_prev_task(rq, p);
+		p->sched_class->put_prev_task(rq, p, NULL);
 
 	ahead = p->vrq.deadline - rq_clock(rq);
 	if (ahead > 0)
@@ -50,9 +53,7 @@ static void rescale(struct task_struct *p, unsigned int from, unsigned int to)
 	if (queued)
 		enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
 	if (running)
-		set_next_task(rq, p);
-out:
-	task_rq_unlock(rq, p, &rf);
+		p->sched_class->set_next_task(rq, p, false);
 }
 
 static void rescale_all(unsigned int from, unsigned int to)
