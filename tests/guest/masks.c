@@ -11,6 +11,9 @@
 #define TASKS_A_MASK	2
 #define MASKS_MAX	60
 
+#define COUNTERS	"/sys/kernel/debug/sched/vrq"
+#define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
+
 static uint64_t *counters;
 
 static void confine(pid_t pid, uint64_t mask)
@@ -26,14 +29,27 @@ static void confine(pid_t pid, uint64_t mask)
 		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
 }
 
+struct hog {
+	uint64_t *counter;
+	uint64_t mask;
+};
+
+/* Normal before anything else: else the test might have to wait for it for ever */
+static void start_hog(void *arg)
+{
+	struct hog *me = arg;
+
+	be_normal();
+	confine(0, me->mask);
+	hog(me->counter);
+}
+
 /* A hog that counts its turns in counters[@number] */
 static pid_t confined_hog(int number, uint64_t mask)
 {
-	pid_t pid = spawn(hog, counters + number);
+	struct hog me = { counters + number, mask };
 
-	confine(pid, mask);
-	set_policy(pid, SCHED_OTHER, 0);
-	return pid;
+	return spawn(start_hog, &me);
 }
 
 static int to[2], from[2];
@@ -43,6 +59,8 @@ static void answer(void *unused)
 	char byte;
 
 	(void)unused;
+	be_normal();
+	pin(0, 3);
 	while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
 		;
 }
@@ -54,6 +72,8 @@ static void ask(void *result)
 	char byte = 0;
 	int i;
 
+	be_normal();
+	pin(0, 2);
 	for (i = -TURNS / 10; i < TURNS; i++) {
 		if (!i)
 			start = now_ns();
@@ -67,13 +87,12 @@ static uint64_t turn_ns(void)
 {
 	pid_t other = spawn(answer, NULL), asker;
 	uint64_t *ns = counters + CONFINED;
+	int status;
 
-	pin(other, 3);
-	set_policy(other, SCHED_OTHER, 0);
 	asker = spawn(ask, ns);
-	pin(asker, 2);
-	set_policy(asker, SCHED_OTHER, 0);
-	waitpid(asker, NULL, 0);
+	waitpid(asker, &status, 0);
+	if (status)
+		ksft_exit_fail_msg("the ping-pong failed, status %d\n", status);
 	finish(other);
 	return *ns;
 }
@@ -111,20 +130,25 @@ static void bystanders(int cpus)
 			 (unsigned long long)few);
 }
 
-/* Masks of at least two CPUs, all different, together all CPUs */
+/* Masks of at least two CPUs, all different, for each CPU about as many */
 static int make_masks(int cpus, uint64_t *masks)
 {
 	int width = cpus > 8 ? 8 : cpus, n = 0;
-	uint64_t mask;
+	uint64_t all = (1ULL << width) - 1, mask, i;
 
-	for (mask = (1ULL << width) - 1; mask && n < MASKS_MAX; mask--)
+	/* an odd factor: each mask once */
+	for (i = 0; i <= all && n < MASKS_MAX; i++) {
+		mask = i * 77 & all;
 		if (mask & (mask - 1))
 			masks[n++] = mask;
+	}
 	return n;
 }
 
+/* All in the grq, as none is cached; it has room for 31 of the masks */
 static void many_masks(int cpus)
 {
+	long long full;
 	uint64_t masks[MASKS_MAX], before[MASKS_MAX * TASKS_A_MASK], used = 0, ns;
 	int width = cpus > 8 ? 8 : cpus, masks_made = make_masks(cpus, masks);
 	int n = masks_made * TASKS_A_MASK, i, starved = 0;
@@ -133,8 +157,12 @@ static void many_masks(int cpus)
 	if (cpus < 2) {
 		ksft_test_result_skip("one CPU\n");
 		ksft_test_result_skip("one CPU\n");
+		ksft_test_result_skip("one CPU\n");
 		return;
 	}
+	if (under_vrq() && !put(CACHE_MS, "0"))
+		ksft_exit_fail_msg("%s: %s\n", CACHE_MS, strerror(errno));
+	put(COUNTERS, "0");
 	for (i = 0; i < n; i++)
 		pids[i] = confined_hog(i, masks[i % masks_made]);
 	sleep_ns(200 * MSEC);
@@ -144,6 +172,7 @@ static void many_masks(int cpus)
 	ns = now_ns();
 	sleep_ns(SEC);
 	ns = now_ns() - ns;
+	full = number_after(COUNTERS, "grq_full");
 	for (i = 0; i < n; i++)
 		used += cpu_time_of(pids[i]);
 	for (i = 0; i < n; i++)
@@ -151,6 +180,14 @@ static void many_masks(int cpus)
 	finish_all(pids, n);
 	ksft_test_result(!starved, "%d tasks with %d masks all run (%d do not)\n",
 			 n, masks_made, starved);
+	if (under_vrq())
+		put(CACHE_MS, "-1");
+	if (under_vrq() && full >= 0)
+		ksft_test_result((full > 0) == (masks_made > 31),
+				 "%d masks have room in the grq, or not (%lld times)\n",
+				 masks_made, full);
+	else
+		ksft_test_result_skip("fair, or no counters\n");
 	ksft_test_result(used > width * ns / 100 * 97,
 			 "and use all of %d CPUs (%llu%%)\n", width,
 			 (unsigned long long)(used * 100 / (width * ns)));
@@ -161,7 +198,7 @@ int main(void)
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(3);
+	ksft_set_plan(4);
 	be_supervisor();
 	counters = shared((CONFINED + 1) * sizeof(*counters));
 	bystanders(cpus);

@@ -26,6 +26,7 @@
 #include "counters.h"
 #include "grq.h"
 #include "hot.h"
+#include "idle.h"
 #include "queue.h"
 #include "steal.h"
 
@@ -35,6 +36,8 @@
 #define EXPIRE_TRIES		8
 /* How many tasks that others may have to step over may wait for a CPU */
 #define CONFINED_MAX		32
+/* The same while the grq has no room for them */
+#define CONFINED_FULL_MAX	(2 * CONFINED_MAX)
 
 /**
  * vrq_may_cache - may a task wait for this CPU?
@@ -87,6 +90,29 @@ void vrq_cache_del(struct rq *rq, struct task_struct *p)
 	vrq_queue_del(&rq->vrq.cache, p);
 	rq->vrq.confined -= vrq_confined(p);
 	vrq_close_if_empty(rq);
+}
+
+/**
+ * vrq_wait_in_grq - let a task wait in the grq or, if that is full, for its home
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task, in no queue
+ *
+ * The grq is full for a mask that is one too many. Then idle CPUs may take @p from
+ * its home as a cached task, but for those beyond the limit.
+ */
+void vrq_wait_in_grq(struct rq *rq, struct task_struct *p)
+{
+	if (vrq_grq_add(rq, p))
+		return;
+
+	if (cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
+	    cpu_active(cpu_of(rq)) && rq->vrq.confined < CONFINED_FULL_MAX) {
+		vrq_cache_add(rq, p);
+		vrq_kick_idle_for(p);
+	} else {
+		vrq_wait_in(rq, p, VRQ_IN_LOCAL);
+		vrq_queue_add(&rq->vrq.local, p);
+	}
 }
 
 /*
@@ -145,7 +171,7 @@ void vrq_cache_expire(struct rq *rq)
 			next = vrq_queue_next(p);
 			if (all || expired(rq, p)) {
 				vrq_cache_del(rq, p);
-				vrq_grq_wait(rq, p);
+				vrq_wait_in_grq(rq, p);
 				vrq_count(VRQ_UNCACHED);
 			}
 			p = next;

@@ -9,6 +9,7 @@
 
 bool vrq_may_cache(struct rq *rq, struct task_struct *p);
 void vrq_cache_add(struct rq *rq, struct task_struct *p);
+void vrq_wait_in_grq(struct rq *rq, struct task_struct *p);
 void vrq_cache_del(struct rq *rq, struct task_struct *p);
 void vrq_cache_expire(struct rq *rq);
 

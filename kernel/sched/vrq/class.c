@@ -236,6 +236,25 @@ static void task_fork_vrq(struct task_struct *child)
 	rq_unlock(rq, &rf);
 }
 
+/*
+ * The current task gives up what is left of its slice. Not again if it has hardly
+ * used any since: each renewal goes through the CPUs. And how late tasks use up
+ * their slices here is not to be learned from that.
+ */
+static void expire_curr(struct rq *rq, struct task_struct *curr)
+{
+	s64 late = rq->vrq.late, rr_ns = vrq_rr_ns();
+
+	update_rq_clock(rq);
+	update_curr_vrq(rq);
+	if (curr->vrq.slice > rr_ns - rr_ns / 64)
+		return;
+
+	curr->vrq.slice = min(curr->vrq.slice, 0LL);
+	renew_curr(rq, curr);
+	rq->vrq.late = late;
+}
+
 static void yield_task_vrq(struct rq *rq)
 {
 	struct task_struct *curr = vrq_curr(rq);
@@ -245,10 +264,7 @@ static void yield_task_vrq(struct rq *rq)
 		curr->vrq.yielded = true;
 		break;
 	case VRQ_YIELD_EXPIRE:
-		update_rq_clock(rq);
-		update_curr_vrq(rq);
-		curr->vrq.slice = min(curr->vrq.slice, 0LL);
-		renew_curr(rq, curr);
+		expire_curr(rq, curr);
 		break;
 	}
 }
@@ -306,8 +322,8 @@ static void switched_from_vrq(struct rq *rq, struct task_struct *p)
 
 static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 {
-	/* It ends at a tick */
-	return max(nsecs_to_jiffies(vrq_rr_ns() + TICK_NSEC - 1), 1UL);
+	/* It ends at a tick; by how much that is too late the next one is shorter */
+	return nsecs_to_jiffies(vrq_rr_ns() + TICK_NSEC - 1);
 }
 
 #ifdef CONFIG_SMP

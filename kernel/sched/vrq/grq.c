@@ -118,24 +118,24 @@ static bool add(struct task_struct *p)
 }
 
 /**
- * vrq_grq_wait - let a task wait for whichever CPU is first
+ * vrq_grq_add - let a task wait for whichever CPU is first
  * @rq: the home of @p, locked, its clock updated
  * @p: the task, in no queue
  *
- * Kicks an idle CPU if there is one for it. If tasks of too many masks wait here
- * already, @p waits for its home alone.
+ * Kicks an idle CPU if there is one for it.
+ *
+ * Return: false if tasks of too many masks wait here; @p has to wait elsewhere.
  */
-void vrq_grq_wait(struct rq *rq, struct task_struct *p)
+bool vrq_grq_add(struct rq *rq, struct task_struct *p)
 {
 	vrq_wait_in(rq, p, VRQ_IN_GRQ);
-	if (add(p)) {
-		vrq_kick_idle_for(p);
-		return;
+	if (!add(p)) {
+		vrq_count(VRQ_GRQ_FULL);
+		return false;
 	}
+	vrq_kick_idle_for(p);
 
-	vrq_count(VRQ_GRQ_FULL);
-	vrq_wait_in(rq, p, VRQ_IN_LOCAL);
-	vrq_queue_add(&rq->vrq.local, p);
+	return true;
 }
 
 /* grq.lock held */
@@ -161,9 +161,9 @@ void vrq_grq_del(struct task_struct *p)
 
 /*
  * Of the parts that @among has a bit for, the one with the best key before @limit
- * among those for @cpu. Without grq.lock the answer is a hint.
+ * among those for @cpu; @limit becomes that key. Without grq.lock a hint.
  */
-static struct grq_part *best_part(unsigned long among, int cpu, s64 limit)
+static struct grq_part *best_part(unsigned long among, int cpu, s64 *limit)
 {
 	struct grq_part *best = NULL;
 	unsigned long i;
@@ -173,8 +173,8 @@ static struct grq_part *best_part(unsigned long among, int cpu, s64 limit)
 		if (!cpumask_test_cpu(cpu, &grq.parts[i].cpus))
 			continue;
 		key = vrq_queue_best_key(&grq.parts[i].queue);
-		if (key < limit) {
-			limit = key;
+		if (key < *limit) {
+			*limit = key;
 			best = &grq.parts[i];
 		}
 	}
@@ -191,9 +191,11 @@ static struct grq_part *best_part(unsigned long among, int cpu, s64 limit)
  */
 s64 vrq_grq_best_key(int cpu)
 {
-	struct grq_part *part = best_part(READ_ONCE(grq.used), cpu, VRQ_KEY_NONE);
+	s64 key = VRQ_KEY_NONE;
 
-	return part ? vrq_queue_best_key(&part->queue) : VRQ_KEY_NONE;
+	best_part(READ_ONCE(grq.used), cpu, &key);
+
+	return key;
 }
 
 /*
@@ -224,15 +226,18 @@ static struct task_struct *first_for(struct rq *rq, s64 limit, bool *missed)
 	unsigned long among = grq.used;
 	struct grq_part *part;
 	struct task_struct *p;
+	s64 key;
 
-	while ((part = best_part(among, cpu_of(rq), limit))) {
+	for (;;) {
+		key = limit;
+		part = best_part(among, cpu_of(rq), &key);
+		if (!part)
+			return NULL;
 		p = first_with_lock(rq, part, limit, missed);
 		if (p)
 			return p;
 		among &= ~BIT(part - grq.parts);
 	}
-
-	return NULL;
 }
 
 /*
@@ -288,6 +293,8 @@ struct task_struct *vrq_grq_take(struct rq *rq, s64 limit, bool *missed)
 /**
  * vrq_grq_promote_starved - let no SCHED_IDLE task wait here for ever
  * @now: on the clock of the run queues, ns
+ *
+ * Promotes one at most, see vrq_promote_starved().
  */
 void vrq_grq_promote_starved(u64 now)
 {
@@ -306,6 +313,7 @@ void vrq_grq_promote_starved(u64 now)
 		if (vrq_queue_has_starved(queue, now))
 			vrq_kick_idle_for(vrq_queue_promote_first(queue));
 		unlock_grq();
+		break;
 	}
 }
 

@@ -8,7 +8,7 @@
 #include "entity.h"
 
 void vrq_grq_init(void);
-void vrq_grq_wait(struct rq *rq, struct task_struct *p);
+bool vrq_grq_add(struct rq *rq, struct task_struct *p);
 void vrq_grq_del(struct task_struct *p);
 s64 vrq_grq_best_key(int cpu);
 struct task_struct *vrq_grq_take(struct rq *rq, s64 limit, bool *missed);

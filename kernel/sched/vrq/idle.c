@@ -44,16 +44,24 @@ void __init vrq_idle_init_rq(struct rq *rq)
  * @rq: the run queue of this CPU, locked
  *
  * The caller must look into the grq once more afterwards, see place.h.
+ *
+ * Return: true if the CPU did not count as idle until now: if it was idle all the
+ * same, somebody had claimed it.
  */
-void vrq_set_idle(struct rq *rq)
+bool vrq_set_idle(struct rq *rq)
 {
-	if (!cpu_active(cpu_of(rq)))
-		return;
+	bool news;
 
-	if (!cpumask_test_cpu(cpu_of(rq), &idle_cpus))
+	if (!cpu_active(cpu_of(rq)))
+		return false;
+
+	news = !cpumask_test_cpu(cpu_of(rq), &idle_cpus);
+	if (news)
 		cpumask_set_cpu(cpu_of(rq), &idle_cpus);
 	/* [B] in place.h, pairs with the barrier in vrq_kick_idle_for() */
 	smp_mb__after_atomic();
+
+	return news;
 }
 
 /**

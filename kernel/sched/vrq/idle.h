@@ -9,7 +9,7 @@
 
 #ifdef CONFIG_SMP
 void vrq_idle_init_rq(struct rq *rq);
-void vrq_set_idle(struct rq *rq);
+bool vrq_set_idle(struct rq *rq);
 bool vrq_clear_idle(struct rq *rq);
 const struct cpumask *vrq_llc_span(int cpu);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
@@ -18,7 +18,7 @@ bool vrq_any_idle(void);
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
 static inline void vrq_idle_init_rq(struct rq *rq) { }
-static inline void vrq_set_idle(struct rq *rq) { }
+static inline bool vrq_set_idle(struct rq *rq) { return false; }
 static inline bool vrq_clear_idle(struct rq *rq) { return true; }
 static inline bool vrq_kick_idle_for(struct task_struct *p) { return false; }
 #endif

@@ -202,10 +202,11 @@ static struct task_struct *last_look(struct rq *rq)
 	bool active = cpu_active(cpu_of(rq)), missed = false;
 	bool was_idle = vrq_curr(rq) == rq->idle;
 	struct task_struct *p = NULL;
+	bool claimed;
 
 	if (!was_idle)
 		rq->vrq.idle_since = rq_clock(rq);
-	vrq_set_idle(rq);
+	claimed = vrq_set_idle(rq) && was_idle;
 
 	if (!active || vrq_grq_best_key(cpu_of(rq)) != VRQ_KEY_NONE)
 		p = take_from_grq(rq, VRQ_KEY_NONE, &missed);
@@ -214,17 +215,26 @@ static struct task_struct *last_look(struct rq *rq)
 		    steal(rq, VRQ_IDLE, &missed);
 
 	if (p) {
-		/* Else it does so as the idle task is switched out */
+		/*
+		 * The idle task passes a kick on as it is switched out, if its
+		 * CPU counts as claimed: it does so again if this is not what
+		 * the kick was for
+		 */
 		if (!was_idle)
 			vrq_leave_idle(rq);
+		else if (claimed || missed)
+			vrq_clear_idle(rq);
 		return p;
 	}
 
 	tell(NULL, VRQ_PICK_NONE, missed);
-	if (!active)
+	if (!active) {
 		vrq_kick_for_waiting(rq);
-	else if (missed)
+	} else if (missed) {
+		/* Claimed until then: what comes first may be of another class */
+		vrq_clear_idle(rq);
 		retry_pick(rq);
+	}
 	vrq_age_idle(rq);
 
 	return NULL;

@@ -26,7 +26,7 @@ void vrq_kick_for_waiting(struct rq *rq)
 static void place_behind(struct rq *rq, struct task_struct *p)
 {
 	if (!vrq_may_cache(rq, p)) {
-		vrq_grq_wait(rq, p);
+		vrq_wait_in_grq(rq, p);
 		return;
 	}
 

@@ -17,8 +17,8 @@
  *  - Entering and leaving the grq takes the home's rq->lock and, nested in it,
  *    grq.lock. Under grq.lock alone one may walk the grq and read, of the tasks
  *    in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change only while their
- *    task is out of the grq. The one exception is a task's level, which
- *    vrq_promote_starved() changes under grq.lock.
+ *    task is out of the grq. The exception are a task's level and promoted, which
+ *    vrq_grq_promote_starved() changes under grq.lock.
  *  - Nobody steps over many tasks with such a lock held because they may not run
  *    on its CPU: in the grq they are kept apart by mask, see grq.c, and only so
  *    many of them wait in a cache queue, see vrq_may_cache(). A CPU that goes
@@ -29,13 +29,14 @@
  *    pick, and nothing ever waits for an rq->lock with grq.lock held.
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
- * half of it: vrq_queue.earliest, vrq_rq.priodl, the masks of idle CPUs, of CPUs to
- * take tasks from and of each part of the grq.
+ * half of it: vrq_queue.earliest, vrq_rq.priodl, the masks of idle CPUs and of CPUs
+ * to take tasks from. Of the mask of a part of the grq one bit is read.
  *
  * No wake-up is lost:
  *
  *   a task enters the grq              a CPU goes idle (vrq_pick_task())
- *     queue it, earliest is written      set its bit in the idle mask
+ *     queue it: the part's mask,         set its bit in the idle mask
+ *     earliest and used are written
  *     smp_mb()                   [A]     smp_mb__after_atomic()       [B]
  *     read the idle mask, kick           read earliest, look again
  *

@@ -44,7 +44,7 @@ struct vrq_queue {
 
 /**
  * struct vrq_rq - VRQ's part of a run queue
- * @local: runnable tasks that may run on this CPU only
+ * @local: runnable tasks that only this CPU may take
  * @cache: runnable tasks that shall run on this CPU for a while yet, see cache.c
  * @confined: how many of those in @cache are vrq_confined()
  * @slot: the preempt task: woken for this CPU, taken without grq.lock

@@ -54,22 +54,23 @@ static void rescale(struct task_struct *p, unsigned int from, unsigned int to)
 		enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
 	if (running)
 		p->sched_class->set_next_task(rq, p, false);
+	p->sched_class->prio_changed(rq, p, p->prio);
 }
 
 static void rescale_all(unsigned int from, unsigned int to)
 {
 	struct task_struct *g, *p;
 
-	read_lock(&tasklist_lock);
+	rcu_read_lock();
 	for_each_process_thread(g, p)
 		rescale(p, from, to);
-	read_unlock(&tasklist_lock);
+	rcu_read_unlock();
 }
 
 /*
- * What is renewed in between has the old rr_interval once more. The other way
- * round it would be rescaled twice, and wait for a thousand seconds if it came to
- * the worst.
+ * What is renewed in between has the old rr_interval for one more turn, and so have
+ * tasks that have a higher class for now. The other way round some would be rescaled
+ * twice, and wait for a thousand seconds if it came to the worst.
  */
 static int set_rr_interval(const struct ctl_table *table, int write,
 			   void *buffer, size_t *lenp, loff_t *ppos)
