@@ -39,17 +39,9 @@ static void work(void *arg)
 
 static void set_mask(pid_t pid, struct worker *w, uint64_t mask)
 {
-	cpu_set_t set;
-	int cpu;
-
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < 64; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
 	w->changing = 1;
 	__sync_synchronize();
-	if (sched_setaffinity(pid, sizeof(set), &set))
-		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
+	confine(pid, mask);
 	w->allowed = mask;
 	__sync_synchronize();
 	w->changing = 0;

@@ -160,6 +160,20 @@ static inline void pin(pid_t pid, int cpu)
 				   strerror(errno));
 }
 
+/* Let a process run on the CPUs that @mask has a bit for, the first 64 */
+static inline void confine(pid_t pid, uint64_t mask)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < 64; cpu++)
+		if (mask >> cpu & 1)
+			CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
+}
+
 static inline void set_policy(pid_t pid, int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };

@@ -16,19 +16,6 @@
 
 static uint64_t *counters;
 
-static void confine(pid_t pid, uint64_t mask)
-{
-	cpu_set_t set;
-	int cpu;
-
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < 64; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
-	if (sched_setaffinity(pid, sizeof(set), &set))
-		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
-}
-
 struct hog {
 	uint64_t *counter;
 	uint64_t mask;

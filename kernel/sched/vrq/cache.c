@@ -67,7 +67,7 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
  * @rq: the home of @p, locked, its clock updated
  * @p: the task
  *
- * The caller must then look for an idle CPU, see place.h.
+ * Kicks an idle CPU if there is one for it.
  */
 void vrq_cache_add(struct rq *rq, struct task_struct *p)
 {
@@ -78,6 +78,7 @@ void vrq_cache_add(struct rq *rq, struct task_struct *p)
 	vrq_queue_add(&rq->vrq.cache, p);
 	rq->vrq.confined += vrq_confined(p);
 	vrq_set_open(rq);
+	vrq_kick_idle_for(p);
 }
 
 /**
@@ -108,7 +109,6 @@ void vrq_wait_in_grq(struct rq *rq, struct task_struct *p)
 	if (cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
 	    cpu_active(cpu_of(rq)) && rq->vrq.confined < CONFINED_FULL_MAX) {
 		vrq_cache_add(rq, p);
-		vrq_kick_idle_for(p);
 	} else {
 		vrq_wait_in(rq, p, VRQ_IN_LOCAL);
 		vrq_queue_add(&rq->vrq.local, p);

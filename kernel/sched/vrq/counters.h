@@ -11,7 +11,7 @@
  * enum vrq_counter - what is counted, on the CPU where it happens
  * @VRQ_GRQ_LOCK: grq.lock was taken
  * @VRQ_GRQ_MISSED: a task in the grq was passed over, its run queue was locked
- * @VRQ_GRQ_FULL: a task waits for its home alone, for want of room for its mask
+ * @VRQ_GRQ_FULL: a task waits for its home, as the grq has no room for its mask
  * @VRQ_PICK_CURR: a pick that let the current task go on
  * @VRQ_PICK_SLOT: ... that took the preempt task
  * @VRQ_PICK_LOCAL: ... that took a task that may run on this CPU only

@@ -11,7 +11,7 @@
 #include "idle.h"
 #include "queue.h"
 
-/* How many masks there can be at a time; one more waits for its home alone */
+/* How many masks there can be at a time; for one more see vrq_wait_in_grq() */
 #define PARTS		32
 
 /* How many tasks whose home is locked to try before a part is given up */
@@ -72,23 +72,17 @@ void __init vrq_grq_init(void)
 	cpumask_copy(&grq.parts[0].cpus, cpu_possible_mask);
 }
 
-static bool in_use(struct grq_part *part)
-{
-	return grq.used & BIT(part - grq.parts);
-}
-
 /* The part for a task about to be queued, or NULL. grq.lock held */
 static struct grq_part *part_for(struct task_struct *p)
 {
-	struct grq_part *part;
-	int i;
+	unsigned long i = 1;
 
 	if (!vrq_confined(p))
 		return &grq.parts[0];
 
-	for (part = &grq.parts[1]; part < &grq.parts[PARTS]; part++) {
-		if (in_use(part) && cpumask_equal(&part->cpus, p->cpus_ptr))
-			return part;
+	for_each_set_bit_from(i, &grq.used, PARTS) {
+		if (cpumask_equal(&grq.parts[i].cpus, p->cpus_ptr))
+			return &grq.parts[i];
 	}
 
 	/* the first is never free for another mask */

@@ -25,13 +25,10 @@ void vrq_kick_for_waiting(struct rq *rq)
 
 static void place_behind(struct rq *rq, struct task_struct *p)
 {
-	if (!vrq_may_cache(rq, p)) {
+	if (vrq_may_cache(rq, p))
+		vrq_cache_add(rq, p);
+	else
 		vrq_wait_in_grq(rq, p);
-		return;
-	}
-
-	vrq_cache_add(rq, p);
-	vrq_kick_idle_for(p);
 }
 
 /* @open: a CPU without work may take it first */

@@ -7,7 +7,6 @@
  * another one: that may be in the kernel, with preemption or interrupts off, for
  * longer than a wake-up takes.
  */
-#include "grq.h"
 #include "idle.h"
 #include "place.h"
 #include "queue.h"
