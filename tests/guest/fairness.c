@@ -3,6 +3,7 @@
  * Invariant 3: shares follow nice at 1.1 a step, across all CPUs.
  * Invariant 1: while there are more hogs than CPUs, no CPU idles.
  * Invariant 4: and none of them waits for longer than one round.
+ * And forking earns no CPU time.
  *
  * Under the fair class only what it promises too is tested: equal shares, and
  * work conservation. Its weights are 1.25 a step, and hogs that do not divide
@@ -157,6 +158,51 @@ static void bounded_wait(int cpus)
 			 (unsigned long long)(longest / MSEC));
 }
 
+/* Work in short-lived children, one after the other */
+static void fork_bomb(void *arg)
+{
+	uint64_t end;
+	pid_t pid;
+
+	(void)arg;
+	be_normal();
+	pin(0, 0);
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 3 * MSEC;
+			while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end)
+				;
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void pinned_hog(void *arg)
+{
+	be_normal();
+	pin(0, 0);
+	hog(arg);
+}
+
+static void forking_earns_nothing(void)
+{
+	pid_t bomb = spawn(fork_bomb, NULL);
+	pid_t victim = spawn(pinned_hog, NULL);
+	uint64_t hog_ns;
+
+	sleep_ns(500 * MSEC);
+	hog_ns = cpu_time_of(victim);
+	sleep_ns(2 * SEC);
+	hog_ns = cpu_time_of(victim) - hog_ns;
+	finish(victim);
+	finish(bomb);
+	ksft_test_result(hog_ns * 100 >= 2 * SEC * 35,
+			 "a hog beside a task that forks all the time gets %llu%% of their CPU\n",
+			 (unsigned long long)(hog_ns * 100 / (2 * SEC)));
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
@@ -164,10 +210,11 @@ int main(void)
 	ksft_print_header();
 	if (5 * cpus > MAX)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	be_supervisor();
 	equal_shares(cpus);
 	nice_shares(cpus);
 	bounded_wait(cpus);
+	forking_earns_nothing();
 	ksft_finished();
 }
