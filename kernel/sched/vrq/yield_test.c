@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of yield_to(), which only KVM calls: the task that it names goes next,
+ * whichever of those that wait for the CPU has the earliest deadline.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+
+#include "core.h"
+
+#define TRIALS	20
+
+/* Two hogs and a task that yields, all on one CPU */
+enum hog { NOBODY, NEAR, FAR, HOGS };
+
+struct yield_test {
+	int cpu;
+	/* the first hog that runs after it was set to NOBODY */
+	atomic_t first;
+	struct task_struct *hogs[HOGS];
+	struct task_struct *caller;
+	/* what the caller counts */
+	atomic_t trials;
+	unsigned int yielded;
+	unsigned int gone_to[HOGS];
+};
+
+static struct yield_test state;
+
+static int hog(void *arg)
+{
+	enum hog me = (long)arg;
+
+	while (!kthread_should_stop()) {
+		atomic_cmpxchg(&state.first, NOBODY, me);
+		cpu_relax();
+		cond_resched();
+	}
+
+	return 0;
+}
+
+/* Yields to the hog @arg */
+static int call(void *arg)
+{
+	enum hog to = (long)arg;
+
+	while (atomic_read(&state.trials) < TRIALS && !kthread_should_stop()) {
+		/* so that it has the CPU at once, with an early deadline */
+		msleep(20);
+		atomic_set(&state.first, NOBODY);
+		state.yielded += yield_to(state.hogs[to], false) > 0;
+		state.gone_to[atomic_read(&state.first)]++;
+		atomic_inc(&state.trials);
+	}
+	/* kthread_stop() is to find it */
+	while (!kthread_should_stop())
+		msleep(20);
+
+	return 0;
+}
+
+static struct task_struct *start(struct kunit *test, int (*work)(void *),
+				 void *arg, int nice)
+{
+	struct task_struct *p = kthread_create(work, arg, "yield_test");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(p));
+	kthread_bind(p, state.cpu);
+	set_user_nice(p, nice);
+	wake_up_process(p);
+
+	return p;
+}
+
+/* TRIALS times; the hog may be the one that the caller has just preempted */
+static void try(struct kunit *test, enum hog to)
+{
+	int ms;
+
+	state.hogs[NEAR] = start(test, hog, (void *)NEAR, 0);
+	state.hogs[FAR] = start(test, hog, (void *)FAR, MAX_NICE);
+	state.caller = start(test, call, (void *)(long)to, 0);
+	for (ms = 0; ms < 10000 && atomic_read(&state.trials) < TRIALS; ms += 20)
+		msleep(20);
+	KUNIT_ASSERT_EQ(test, atomic_read(&state.trials), TRIALS);
+	KUNIT_EXPECT_GE(test, state.yielded, TRIALS - 2);
+	KUNIT_EXPECT_GE(test, state.gone_to[to], TRIALS - 2);
+}
+
+static void goes_to_an_early_deadline(struct kunit *test)
+{
+	try(test, NEAR);
+}
+
+static void goes_to_a_late_deadline(struct kunit *test)
+{
+	try(test, FAR);
+}
+
+static int yield_test_init(struct kunit *test)
+{
+	if (!sched_vrq_enabled())
+		kunit_skip(test, "the fair class gives a hint only");
+
+	memset(&state, 0, sizeof(state));
+	state.cpu = cpumask_last(cpu_online_mask);
+
+	return 0;
+}
+
+static void yield_test_exit(struct kunit *test)
+{
+	enum hog i;
+
+	if (state.caller)
+		kthread_stop(state.caller);
+	for (i = 0; i < HOGS; i++) {
+		if (state.hogs[i])
+			kthread_stop(state.hogs[i]);
+	}
+}
+
+static struct kunit_case yield_cases[] = {
+	KUNIT_CASE_SLOW(goes_to_an_early_deadline),
+	KUNIT_CASE_SLOW(goes_to_a_late_deadline),
+	{}
+};
+
+static struct kunit_suite yield_suite = {
+	.name = "vrq_yield_to",
+	.init = yield_test_init,
+	.exit = yield_test_exit,
+	.test_cases = yield_cases,
+};
+
+kunit_test_suite(yield_suite);
