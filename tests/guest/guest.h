@@ -26,6 +26,11 @@
 
 #include "../scheduler.h"
 
+/* The C library does not know it */
+#ifndef SCHED_ISO
+#define SCHED_ISO	4
+#endif
+
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
 

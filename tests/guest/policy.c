@@ -34,12 +34,22 @@ static void normal_sleeper(void *arg)
 	sleeper(arg);
 }
 
-/* setscheduler and nice at random on tasks that run, wait or sleep */
+static void set_rr_interval(int ms)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", ms);
+	/* VRQ's */
+	put("/proc/sys/kernel/rr_interval", text);
+}
+
+/* setscheduler, nice and rr_interval at random, on tasks that run, wait or sleep */
 static void storm(int cpus)
 {
 	static const int policies[] = {
-		SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR,
+		SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR, SCHED_ISO,
 	};
+	int known = ARRAY_SIZE(policies) - !under_vrq();
 	int n = 3 * cpus + 2, i, round, policy, stuck = 0;
 	struct counter *counters = shared(n * sizeof(*counters));
 	pid_t pids[64];
@@ -50,14 +60,17 @@ static void storm(int cpus)
 	srand(2);
 	for (round = 0; round < 400; round++) {
 		i = rand() % n;
-		policy = policies[rand() % 4];
+		policy = policies[rand() % known];
 		/* real-time only for sleepers, and briefly */
 		if (policy == SCHED_RR && !(i & 1))
 			policy = SCHED_OTHER;
 		set_policy(pids[i], policy, policy == SCHED_RR);
 		setpriority(PRIO_PROCESS, pids[i], rand() % 40 - 20);
+		if (round % 8 == 0)
+			set_rr_interval(1 + rand() % 30);
 		sleep_ns(MSEC);
 	}
+	set_rr_interval(6);
 	for (i = 0; i < n; i++) {
 		set_policy(pids[i], SCHED_OTHER, 0);
 		setpriority(PRIO_PROCESS, pids[i], 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rr_interval, yield_type and interactive in /proc/sys/kernel: defaults, what is
- * refused, and that a new value takes effect on tasks that run already.
+ * rr_interval, yield_type, interactive and iso_cpu in /proc/sys/kernel: defaults,
+ * what is refused, and that a new value takes effect on tasks that run already
+ * (iso_cpu: see iso.c).
  */
 #include "guest.h"
 
@@ -16,6 +17,7 @@ static const struct {
 	{ "rr_interval", 6, { "0", "1001", "-1", "6ms", "4294967302" } },
 	{ "yield_type", 1, { "3", "-1", "two", "4294967296" } },
 	{ "interactive", 1, { "2", "-1", "yes", "4294967296" } },
+	{ "iso_cpu", 70, { "101", "-1", "70%", "4294967296" } },
 };
 
 static const char *path_of(const char *name)

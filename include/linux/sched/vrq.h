@@ -49,6 +49,7 @@ enum vrq_place {
  *	0 if it has slept since. Its own: used by the running task alone
  * @scost: the scost of @cached_on when its data began to get cold there
  * @cached_on: the CPU that may have its data in the cache, see hot.c
+ * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
  * @weight: what the task adds to the weight of its run queue while queued
  * @place: an enum vrq_place
  * @part: the part of the grq that it is in, see grq.c. Protected by grq.lock
@@ -58,7 +59,7 @@ enum vrq_place {
  * @yielded: has called sched_yield() and not been passed over since
  * @roams: had more than its part of the load beside it when its slice ended:
  *	is to wait in the grq
- * @promoted: was starved under SCHED_IDLE, is VRQ_NORMAL until its slice ends
+ * @promoted: was starved, is of a better level until its slice ends
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
  * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
@@ -76,6 +77,7 @@ struct sched_vrq_entity {
 	u64		sync_wakeup;
 	unsigned int	scost;
 	int		cached_on;
+	unsigned int	rr_ms;
 	unsigned int	weight;
 	u8		place;
 	u8		part;

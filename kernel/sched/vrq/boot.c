@@ -69,6 +69,7 @@ void __init vrq_init_rq(struct rq *rq)
 void vrq_init_entity(struct task_struct *p)
 {
 	memset(&p->vrq, 0, sizeof(p->vrq));
+	p->vrq.rr_ms = vrq_rr_ms();
 }
 
 /**

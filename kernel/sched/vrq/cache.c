@@ -45,7 +45,8 @@
  * @p: the task
  *
  * Return: false if the CPU is not for @p, goes down, runs a higher class, may
- * go without a tick while it does, or has more than its part of the load; or if
+ * go without a tick while it does, or has more than its part of the load; if @p is
+ * to run before all others, wherever that is first possible; or if
  * so many confined tasks wait that CPUs in search of work would take long to step
  * over them.
  */
@@ -55,7 +56,8 @@ bool vrq_may_cache(struct rq *rq, struct task_struct *p)
 
 	p->vrq.roams = false;
 
-	return !roams && vrq_cacheable(p) && rq->nr_running == rq->cfs.h_nr_queued &&
+	return !roams && p->vrq.level != VRQ_ISO && vrq_cacheable(p) &&
+	       rq->nr_running == rq->cfs.h_nr_queued &&
 	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
 	       cpu_active(cpu_of(rq)) &&
 	       !tick_nohz_full_cpu(cpu_of(rq)) &&

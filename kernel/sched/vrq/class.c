@@ -12,8 +12,10 @@
 #include "cache.h"
 #include "hot.h"
 #include "idle.h"
+#include "iso.h"
 #include "pick.h"
 #include "place.h"
+#include "smt.h"
 #include "trace.h"
 #include "util.h"
 #include "wakeup.h"
@@ -28,6 +30,7 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 static void publish_key(struct rq *rq, struct task_struct *p)
 {
 	atomic64_set(&rq->vrq.priodl, vrq_key(p));
+	vrq_smt_runs(rq, p);
 }
 
 static void update_curr_vrq(struct rq *rq)
@@ -38,6 +41,7 @@ static void update_curr_vrq(struct rq *rq)
 		return;
 
 	vrq_curr(rq)->vrq.slice -= delta;
+	vrq_iso_account(rq, vrq_curr(rq), delta);
 	if (dl_server_active(&rq->fair_server))
 		dl_server_update(&rq->fair_server, delta);
 }
@@ -115,6 +119,9 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		if (flags & DEQUEUE_SLEEP) {
 			vrq_note_sleep(rq, p);
 			p->vrq.roams = false;
+			/* Nothing that it has gone before SCHED_ISO for */
+			if (p->vrq.level == VRQ_ISO)
+				p->vrq.promoted = false;
 		}
 	} else {
 		vrq_note_wait(rq, p);
@@ -165,7 +172,9 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 	if (!next || !vrq_task(next)) {
 		vrq_update_util(rq);
 		rq->cfs.curr = NULL;
-		atomic64_set(&rq->vrq.priodl, 0);
+		if (!vrq_smt_gave_way(rq))
+			atomic64_set(&rq->vrq.priodl, 0);
+		vrq_smt_runs(rq, NULL);
 	}
 
 	/* Nobody waits while the core changes a running task: it goes on */
@@ -204,9 +213,11 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 	vrq_promote_starved(rq);
 
 	vrq_expire_slot(rq);
+	vrq_smt_tick(rq);
+	/* What its level counts as may have changed */
+	if (unlikely(p->vrq.level == VRQ_ISO))
+		publish_key(rq, p);
 
-	/* rr_interval may have been shortened */
-	p->vrq.slice = min_t(s64, p->vrq.slice, vrq_rr_ns());
 	if (p->vrq.slice <= 0)
 		renew_curr(rq, p);
 	else if (vrq_better_waits(rq, p))
@@ -352,6 +363,7 @@ void __vrq_tick(struct rq *rq)
  */
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
 {
+	vrq_smt_idle_exit(rq);
 	vrq_leave_idle(rq);
 	if (next && !vrq_task(next)) {
 		vrq_flush_slot(rq);

@@ -6,7 +6,10 @@
  * All times are rq_clock(), ns. There is no clock of our own: VRQ 0.3 had one
  * for each CPU, and after 16 hours CPUs disagreed by 6 seconds.
  */
+#include <linux/math64.h>
+
 #include "entity.h"
+#include "iso.h"
 #include "trace.h"
 
 /**
@@ -20,6 +23,9 @@
  */
 enum vrq_level vrq_policy_level(const struct task_struct *p)
 {
+	if (unlikely(p->policy == SCHED_ISO))
+		return VRQ_ISO;
+
 	if (!task_has_idle_policy((struct task_struct *)p))
 		return VRQ_NORMAL;
 
@@ -39,7 +45,7 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr)
 {
-	if (p->policy == SCHED_BATCH && curr->vrq.level == VRQ_NORMAL)
+	if (p->policy == SCHED_BATCH && curr->vrq.level != VRQ_IDLE)
 		return false;
 
 	return vrq_key(curr) - vrq_key(p) > p->vrq.margin;
@@ -125,6 +131,26 @@ void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
 	trace_sched_vrq_enqueue(p);
 }
 
+/*
+ * A task's slice, and what it has until its deadline, for another rr_interval: else
+ * those that wait with deadlines of a long one would do so until all the others
+ * have caught up with them. A deadline that has passed stays.
+ */
+static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
+{
+	unsigned int from = p->vrq.rr_ms;
+	s64 ahead = p->vrq.deadline - rq_clock(rq);
+
+	if (likely(from == to))
+		return;
+
+	if (ahead > 0)
+		p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
+	p->vrq.slice = div_s64(p->vrq.slice * to, from);
+	p->vrq.span = div_u64(p->vrq.span * to, from);
+	p->vrq.rr_ms = to;
+}
+
 /**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
@@ -135,8 +161,9 @@ void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
  */
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
-	unsigned int cpus, nice_index = vrq_nice_index(p);
-	u64 rr_ns = vrq_rr_ns(), weight = weight_on_cpus_of(p, &cpus);
+	unsigned int cpus, nice_index = vrq_nice_index(p), rr_ms = vrq_rr_ms();
+	u64 rr_ns = (u64)rr_ms * NSEC_PER_MSEC;
+	u64 weight = weight_on_cpus_of(p, &cpus);
 	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, weight, cpus);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	/*
@@ -152,6 +179,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	rq->vrq.late += (late - rq->vrq.late) >> 4;
 
 	p->vrq.waited = 0;
+	p->vrq.rr_ms = rr_ms;
 	p->vrq.slice += rr_ns;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = rr_ns;
@@ -222,6 +250,7 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.deadline = max_t(s64, parent->vrq.deadline,
 				    rq_clock(rq) - parent->vrq.span);
 	child->vrq.span = parent->vrq.span;
+	child->vrq.rr_ms = parent->vrq.rr_ms;
 	child->vrq.waited = 0;
 	child->vrq.margin = vrq_preempt_margin();
 	child->vrq.prio = parent->vrq.prio;
@@ -234,10 +263,13 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
  * @p: the task, about to be queued
  *
  * To be called between dequeue_task() and enqueue_task(), whatever changed in
- * between: nice, policy, what priority inheritance lends, or just the time.
+ * between: nice, policy, what priority inheritance lends, rr_interval, or just the
+ * time.
  */
 void vrq_update_entity(struct rq *rq, struct task_struct *p)
 {
+	rescale(rq, p, vrq_rr_ms());
+
 	if (p->vrq.prio != p->prio) {
 		unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0,
 					  VRQ_NICE_WIDTH - 1);
@@ -248,10 +280,12 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 		p->vrq.prio = p->prio;
 	}
 
-	if (!p->vrq.promoted)
-		p->vrq.level = vrq_policy_level(p);
-	p->vrq.weight = p->vrq.level == VRQ_NORMAL ?
-			vrq_weight(vrq_nice_index(p)) : 0;
+	vrq_iso_account(rq, p, 0);
+	p->vrq.level = vrq_policy_level(p);
+	if (p->vrq.promoted)
+		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
+	p->vrq.weight = p->vrq.level == VRQ_IDLE ?
+			0 : vrq_weight(vrq_nice_index(p));
 
 	if (p->vrq.slice <= 0)
 		vrq_renew_slice(rq, p);

@@ -10,10 +10,10 @@
 #include "tunables.h"
 
 /*
- * A SCHED_IDLE task that is overdue by this much is promoted to VRQ_NORMAL for
- * one slice, ns: whatever it holds, it lets go of in the end.
+ * A task that is overdue by this much because tasks of a better level run is
+ * promoted to that for one slice, ns: whatever it holds, it lets go of in the end.
  */
-#define VRQ_IDLE_STARVED_NS	NSEC_PER_SEC
+#define VRQ_STARVED_NS		NSEC_PER_SEC
 
 /* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
 #define VRQ_KEY_LEVEL_SHIFT	60
@@ -60,9 +60,18 @@ static inline s64 vrq_key_of(enum vrq_level level, u64 deadline)
 	return (s64)level << VRQ_KEY_LEVEL_SHIFT | deadline;
 }
 
+/* SCHED_ISO has used up its part of the machine, see iso.c. Changes at any time */
+extern bool vrq_iso_over;
+
+/* What a level counts as just now */
+static inline enum vrq_level vrq_level_now(enum vrq_level level)
+{
+	return level == VRQ_ISO && READ_ONCE(vrq_iso_over) ? VRQ_NORMAL : level;
+}
+
 static inline s64 vrq_key(const struct task_struct *p)
 {
-	return vrq_key_of(p->vrq.level, p->vrq.deadline);
+	return vrq_key_of(vrq_level_now(p->vrq.level), p->vrq.deadline);
 }
 
 /*

@@ -285,30 +285,40 @@ struct task_struct *vrq_grq_take(struct rq *rq, s64 limit, bool *missed)
 }
 
 /**
- * vrq_grq_promote_starved - let no SCHED_IDLE task wait here for ever
+ * vrq_grq_promote_starved - let no task wait here for ever
+ * @level: its level
+ * @cpu: this CPU; a normal task is starved by SCHED_ISO on a CPU that it may use
  * @now: on the clock of the run queues, ns
  *
  * Promotes one at most, see vrq_promote_starved().
+ *
+ * Return: true if there was one.
  */
-void vrq_grq_promote_starved(u64 now)
+bool vrq_grq_promote_starved(enum vrq_level level, int cpu, u64 now)
 {
 	unsigned long i, used = READ_ONCE(grq.used);
-	struct vrq_queue *queue;
+	struct grq_part *part;
+	bool starved;
 
 	for_each_set_bit(i, &used, PARTS) {
-		queue = &grq.parts[i].queue;
-		if (!vrq_queue_has_starved(queue, now))
+		part = &grq.parts[i];
+		if (!vrq_queue_has_starved(&part->queue, level, now) ||
+		    (level == VRQ_NORMAL && !cpumask_test_cpu(cpu, &part->cpus)))
 			continue;
 		lock_grq();
 		/*
 		 * For a moment the task was in neither tree: a CPU that went idle
 		 * then may have seen nothing
 		 */
-		if (vrq_queue_has_starved(queue, now))
-			vrq_kick_idle_for(vrq_queue_promote_first(queue));
+		starved = vrq_queue_has_starved(&part->queue, level, now);
+		if (starved)
+			vrq_kick_idle_for(vrq_queue_promote_first(&part->queue,
+								  level, now));
 		unlock_grq();
-		break;
+		return starved;
 	}
+
+	return false;
 }
 
 /**

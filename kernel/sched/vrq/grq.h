@@ -12,7 +12,7 @@ bool vrq_grq_add(struct rq *rq, struct task_struct *p);
 void vrq_grq_del(struct task_struct *p);
 s64 vrq_grq_best_key(int cpu);
 struct task_struct *vrq_grq_take(struct rq *rq, s64 limit, bool *missed);
-void vrq_grq_promote_starved(u64 now);
+bool vrq_grq_promote_starved(enum vrq_level level, int cpu, u64 now);
 bool vrq_grq_kick(void);
 
 #endif /* _KERNEL_SCHED_VRQ_GRQ_H */

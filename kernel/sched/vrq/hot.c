@@ -67,8 +67,8 @@ static bool within_scost(struct rq *rq, const struct task_struct *p)
 /* The time-out as it was set: AUTOMATIC; 0, not cached at all; or ms */
 static int timeout_setting(const struct task_struct *p)
 {
-	return p->policy == SCHED_NORMAL ? READ_ONCE(normal_ms) :
-					   READ_ONCE(batch_ms);
+	return p->policy == SCHED_NORMAL || p->policy == SCHED_ISO ?
+	       READ_ONCE(normal_ms) : READ_ONCE(batch_ms);
 }
 
 /* What a setting comes to */

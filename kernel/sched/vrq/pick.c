@@ -10,6 +10,7 @@
 #include "pick.h"
 #include "place.h"
 #include "queue.h"
+#include "smt.h"
 #include "steal.h"
 #include "trace.h"
 #include "util.h"
@@ -65,9 +66,12 @@ bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 	    better_in(&rq->vrq.cache, key, rq_clock(rq)))
 		return true;
 
-	return curr->vrq.level == VRQ_IDLE &&
-	       (vrq_grq_best_key(cpu_of(rq)) < vrq_key_of(VRQ_IDLE, 0) ||
-		vrq_cached_elsewhere(VRQ_NORMAL));
+	if (vrq_grq_best_key(cpu_of(rq)) <
+	    vrq_key_of(vrq_level_now(curr->vrq.level), 0))
+		return true;
+
+	/* VRQ_ISO is not cached */
+	return curr->vrq.level == VRQ_IDLE && vrq_cached_elsewhere(VRQ_NORMAL);
 }
 
 /* Move a task that was just taken out of the grq here from its old home */
@@ -113,7 +117,7 @@ static struct task_struct *take_from_grq(struct rq *rq, s64 limit, bool *missed)
 	return p;
 }
 
-/* Take a task that waits for another CPU */
+/* Take a task of @level or a better one that waits for another CPU */
 static struct task_struct *steal(struct rq *rq, enum vrq_level level,
 				 bool *missed)
 {
@@ -272,18 +276,18 @@ static void tell_place(struct task_struct *p, bool missed)
 	}
 }
 
-static u64 last_deadline_of(struct vrq_queue *queue)
+static u64 last_deadline_of(struct vrq_queue *queue, enum vrq_level level)
 {
-	struct rb_node *last = rb_last(&queue->tasks[VRQ_NORMAL].rb_root);
+	struct rb_node *last = rb_last(&queue->tasks[level].rb_root);
 
 	return last ? rb_entry(last, struct task_struct, vrq.node)->vrq.deadline : 0;
 }
 
-/* The latest deadline among the normal tasks that wait for this CPU, or 0 */
-static u64 last_deadline(struct rq *rq)
+/* The latest deadline among the tasks of @level that wait for this CPU, or 0 */
+static u64 last_deadline(struct rq *rq, enum vrq_level level)
 {
-	return max(last_deadline_of(&rq->vrq.local),
-		   last_deadline_of(&rq->vrq.cache));
+	return max(last_deadline_of(&rq->vrq.local, level),
+		   last_deadline_of(&rq->vrq.cache, level));
 }
 
 /* Choose among what waits for @rq and its current task, see vrq_pick_task() */
@@ -300,12 +304,12 @@ static struct task_struct *choose(struct rq *rq)
 		yielded = curr;
 		curr = NULL;
 		/* It does not give way to a worse level */
-		limit = vrq_key_of(yielded->vrq.level + 1, 0);
+		limit = vrq_key_of(vrq_level_now(yielded->vrq.level) + 1, 0);
 	}
 
 	p = earliest(rq, curr, limit, &missed);
 	if (p && yielded)
-		vrq_defer(rq, yielded, last_deadline(rq));
+		vrq_defer(rq, yielded, last_deadline(rq, yielded->vrq.level));
 	p = p ?: yielded;
 	if (p)
 		tell_place(p, missed);
@@ -317,6 +321,23 @@ static struct task_struct *choose(struct rq *rq)
 	return p;
 }
 
+/*
+ * This CPU is not to run @p for now, see smt.c: others may. Where it was not idle
+ * @p may be its current task, which the core puts back.
+ */
+static void give_way(struct rq *rq, struct task_struct *p)
+{
+	if (vrq_curr(rq) == rq->idle)
+		vrq_leave_idle(rq);
+	else
+		rq->vrq.idle_since = rq_clock(rq);
+
+	if (p->vrq.place == VRQ_PICKED)
+		vrq_place(rq, p);
+	vrq_flush_slot(rq);
+	tell(NULL, VRQ_PICK_NONE, false);
+}
+
 /**
  * vrq_pick_task - choose the next task to run on this CPU
  * @rq: the run queue of this CPU, locked, its clock updated
@@ -326,11 +347,19 @@ static struct task_struct *choose(struct rq *rq)
  * lock, grq.lock is not entered.
  *
  * Return: a task whose home is @rq, to be given to set_next_task() within this
- * hold of rq->lock; NULL if there is none, and then the CPU counts as idle.
+ * hold of rq->lock; NULL if there is none, and then the CPU counts as idle, or if
+ * another thread of its core is to go ahead.
  */
 struct task_struct *vrq_pick_task(struct rq *rq)
 {
-	return choose(rq) ?: last_look(rq);
+	struct task_struct *p = choose(rq) ?: last_look(rq);
+
+	if (p && vrq_smt_gives_way(rq, p)) {
+		give_way(rq, p);
+		return NULL;
+	}
+
+	return p;
 }
 
 /**

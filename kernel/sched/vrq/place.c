@@ -158,20 +158,48 @@ void vrq_expire_slot(struct rq *rq)
 		vrq_flush_slot(rq);
 }
 
-/**
- * vrq_promote_starved - let no SCHED_IDLE task wait for ever
- * @rq: the run queue of this CPU, locked, its clock updated
- *
- * Called at the tick of every CPU that runs a task of VRQ's: as long as one
- * does not, it takes what waits anyway. One task at a time is enough, each
- * holds up others for no more than a slice.
- */
-void vrq_promote_starved(struct rq *rq)
+static bool promote_in(struct vrq_queue *queue, enum vrq_level level, u64 now)
+{
+	if (!vrq_queue_has_starved(queue, level, now))
+		return false;
+
+	vrq_queue_promote_first(queue, level, now);
+
+	return true;
+}
+
+static bool promote_for(struct rq *rq, enum vrq_level level)
 {
 	u64 now = rq_clock(rq);
 
-	if (vrq_queue_has_starved(&rq->vrq.local, now))
-		vrq_queue_promote_first(&rq->vrq.local);
+	return promote_in(&rq->vrq.local, level, now) ||
+	       promote_in(&rq->vrq.cache, level, now) ||
+	       vrq_grq_promote_starved(level, cpu_of(rq), now);
+}
 
-	vrq_grq_promote_starved(now);
+/* Of a CPU that SCHED_ISO has, starved tasks get a slice in so many */
+#define PROMOTE_EVERY	20
+
+/**
+ * vrq_promote_starved - let no task wait for ever for those of better levels
+ * @rq: the run queue of this CPU, locked, its clock updated; running a task of
+ *	VRQ's
+ *
+ * Called at the tick of every CPU that runs a task of VRQ's: as long as one
+ * does not, it takes what waits anyway. One task at a time is enough, each
+ * holds up others for no more than a slice. Normal tasks that are late for each
+ * other's sake, not for that of SCHED_ISO, are none of its business; and they get
+ * as much together as the deadline server would give them beside a real-time task.
+ */
+void vrq_promote_starved(struct rq *rq)
+{
+	struct task_struct *curr = vrq_curr(rq);
+
+	promote_for(rq, VRQ_IDLE);
+
+	if (curr->policy != SCHED_ISO || vrq_level_now(curr->vrq.level) != VRQ_ISO ||
+	    rq_clock(rq) < rq->vrq.next_promotion)
+		return;
+	if (promote_for(rq, VRQ_NORMAL))
+		rq->vrq.next_promotion = rq_clock(rq) + PROMOTE_EVERY * vrq_rr_ns();
 }

@@ -17,8 +17,8 @@
  *  - Entering and leaving the grq takes the home's rq->lock and, nested in it,
  *    grq.lock. Under grq.lock alone one may walk the grq and read, of the tasks
  *    in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change only while their
- *    task is out of the grq. The exception are a task's level and promoted, which
- *    vrq_grq_promote_starved() changes under grq.lock.
+ *    task is out of the grq. The exception are a task's level, deadline and promoted,
+ *    which vrq_grq_promote_starved() changes under grq.lock.
  *  - Nobody steps over many tasks with such a lock held because they may not run
  *    on its CPU: in the grq they are kept apart by mask, see grq.c, and only so
  *    many of them wait in a cache queue, see vrq_may_cache(). A CPU that goes

@@ -85,8 +85,14 @@ struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
  */
 struct task_struct *vrq_queue_first(struct vrq_queue *queue)
 {
-	return vrq_queue_first_of(queue, VRQ_NORMAL) ?:
-	       vrq_queue_first_of(queue, VRQ_IDLE);
+	struct task_struct *iso = vrq_queue_first_of(queue, VRQ_ISO);
+	struct task_struct *p = vrq_queue_first_of(queue, VRQ_NORMAL);
+
+	/* They may be of the same level just now */
+	if (unlikely(iso) && (!p || vrq_key(iso) <= vrq_key(p)))
+		return iso;
+
+	return p ?: vrq_queue_first_of(queue, VRQ_IDLE);
 }
 
 /**
@@ -97,43 +103,54 @@ struct task_struct *vrq_queue_first(struct vrq_queue *queue)
  */
 s64 vrq_queue_best_key(struct vrq_queue *queue)
 {
-	enum vrq_level level;
-	s64 deadline;
+	s64 normal = atomic64_read(&queue->earliest[VRQ_NORMAL]);
+	s64 iso = atomic64_read(&queue->earliest[VRQ_ISO]), idle;
 
-	for (level = 0; level < VRQ_LEVELS; level++) {
-		deadline = atomic64_read(&queue->earliest[level]);
-		if (deadline != VRQ_NO_DEADLINE)
-			return vrq_key_of(level, deadline);
+	if (unlikely(iso != VRQ_NO_DEADLINE)) {
+		if (vrq_level_now(VRQ_ISO) == VRQ_ISO)
+			return vrq_key_of(VRQ_ISO, iso);
+		normal = min(normal, iso);
 	}
+	if (normal != VRQ_NO_DEADLINE)
+		return vrq_key_of(VRQ_NORMAL, normal);
 
-	return VRQ_KEY_NONE;
+	idle = atomic64_read(&queue->earliest[VRQ_IDLE]);
+
+	return idle != VRQ_NO_DEADLINE ? vrq_key_of(VRQ_IDLE, idle) : VRQ_KEY_NONE;
 }
 
 /**
- * vrq_queue_has_starved - has a SCHED_IDLE task waited here for too long?
+ * vrq_queue_has_starved - has a task waited here for too long?
  * @queue: the queue; it need not be locked, then the answer is a hint
+ * @level: its level
  * @now: on the clock of the run queues, ns
  */
-bool vrq_queue_has_starved(struct vrq_queue *queue, u64 now)
+bool vrq_queue_has_starved(struct vrq_queue *queue, enum vrq_level level,
+			   u64 now)
 {
-	s64 earliest = atomic64_read(&queue->earliest[VRQ_IDLE]);
+	s64 earliest = atomic64_read(&queue->earliest[level]);
 
-	return earliest < (s64)now - (s64)VRQ_IDLE_STARVED_NS;
+	return earliest < (s64)now - (s64)VRQ_STARVED_NS;
 }
 
 /**
- * vrq_queue_promote_first - queue the first of VRQ_IDLE as one of VRQ_NORMAL
+ * vrq_queue_promote_first - queue the first of a level as one of the next better
  * @queue: the queue, locked, with such a task
+ * @level: the level, not VRQ_ISO
+ * @now: the deadline that it gets, ns: it has waited since the old one, and is not
+ *	to count as starved at the better level too
  *
  * Return: the task.
  */
-struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue)
+struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
+					    enum vrq_level level, u64 now)
 {
-	struct task_struct *p = vrq_queue_first_of(queue, VRQ_IDLE);
+	struct task_struct *p = vrq_queue_first_of(queue, level);
 
 	vrq_queue_del(queue, p);
-	p->vrq.level = VRQ_NORMAL;
+	p->vrq.level = level - 1;
 	p->vrq.promoted = true;
+	p->vrq.deadline = now;
 	vrq_queue_add(queue, p);
 	trace_sched_vrq_enqueue(p);
 

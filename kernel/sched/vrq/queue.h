@@ -15,15 +15,11 @@ struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
 				       enum vrq_level level);
 struct task_struct *vrq_queue_first(struct vrq_queue *queue);
 s64 vrq_queue_best_key(struct vrq_queue *queue);
-bool vrq_queue_has_starved(struct vrq_queue *queue, u64 now);
-struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue);
+bool vrq_queue_has_starved(struct vrq_queue *queue, enum vrq_level level,
+			   u64 now);
+struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
+					    enum vrq_level level, u64 now);
 bool vrq_queue_kick(struct vrq_queue *queue);
-
-/* Is there a task of this level? Without the lock the answer is a hint */
-static inline bool vrq_queue_has(struct vrq_queue *queue, enum vrq_level level)
-{
-	return atomic64_read(&queue->earliest[level]) != VRQ_NO_DEADLINE;
-}
 
 /* The next task of the same level in @p's queue, or NULL */
 static inline struct task_struct *vrq_queue_next(struct task_struct *p)

@@ -15,13 +15,16 @@ struct task_struct;
 
 /**
  * enum vrq_level - the first half of the order in which tasks are picked
- * @VRQ_NORMAL: SCHED_NORMAL, SCHED_BATCH and promoted SCHED_IDLE
+ * @VRQ_ISO: SCHED_ISO, and normal tasks that starve behind it; the same as VRQ_NORMAL
+ *	while SCHED_ISO has used up its part of the machine
+ * @VRQ_NORMAL: SCHED_NORMAL, SCHED_BATCH, and SCHED_IDLE that starves
  * @VRQ_IDLE: SCHED_IDLE
  * @VRQ_LEVELS: how many there are
  *
  * Within a level the earliest deadline comes first.
  */
 enum vrq_level {
+	VRQ_ISO,
 	VRQ_NORMAL,
 	VRQ_IDLE,
 	VRQ_LEVELS,
@@ -56,8 +59,13 @@ struct vrq_queue {
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
  *	Written as the CPU comes online, read without a lock
  * @idle_since: when the CPU last ran out of tasks, ns
+ * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
  *	other CPUs without the lock; meaningless while the CPU is idle
+ * @runs: the weight of the running task, 0 if it is not VRQ's. Like @gives_way only
+ *	with the tunable smt_nice, see smt.c, and read by the other threads of the
+ *	core without the lock
+ * @gives_way: the CPU idles because a more important task runs on its core
  * @open: a CPU that is idle may find something to take in @cache or @slot; is
  *	this CPU's bit in open_cpus, see steal.c
  * @retry: queued when a pick had to leave a task because its run queue was
@@ -76,7 +84,12 @@ struct vrq_rq {
 	unsigned int		scost;
 	unsigned int		scost_threshold;
 	u64			idle_since;
+	u64			next_promotion;
 	atomic64_t		priodl;
+#ifdef CONFIG_SCHED_SMT
+	unsigned int		runs;
+	bool			gives_way;
+#endif
 #ifdef CONFIG_SMP
 	bool			open;
 	struct balance_callback	retry;

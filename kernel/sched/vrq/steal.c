@@ -49,9 +49,15 @@ void vrq_close_if_empty(struct rq *rq)
 	cpumask_clear_cpu(cpu_of(rq), &open_cpus);
 }
 
+/* Is a task of @level or a better one cached there? Without the lock a hint */
+static bool has_cached(struct rq *rq, enum vrq_level level)
+{
+	return vrq_queue_best_key(&rq->vrq.cache) < vrq_key_of(level + 1, 0);
+}
+
 /**
- * vrq_cached_elsewhere - does a task of this level wait in any CPU's queue?
- * @level: the level
+ * vrq_cached_elsewhere - does a task wait in any CPU's queue?
+ * @level: of this level or a better one
  *
  * Return: a hint, no lock is taken.
  */
@@ -60,7 +66,7 @@ bool vrq_cached_elsewhere(enum vrq_level level)
 	int cpu;
 
 	for_each_cpu(cpu, &open_cpus) {
-		if (vrq_queue_has(&cpu_rq(cpu)->vrq.cache, level))
+		if (has_cached(cpu_rq(cpu), level))
 			return true;
 	}
 
@@ -68,15 +74,21 @@ bool vrq_cached_elsewhere(enum vrq_level level)
 }
 
 /* Steps over confined tasks only, of which there are few: see vrq_may_cache() */
-static struct task_struct *first_allowed(struct rq *from, enum vrq_level level,
+static struct task_struct *first_allowed(struct rq *from, enum vrq_level limit,
 					 int cpu)
 {
-	struct task_struct *p = vrq_queue_first_of(&from->vrq.cache, level);
+	enum vrq_level level;
+	struct task_struct *p;
 
-	while (p && !cpumask_test_cpu(cpu, p->cpus_ptr))
-		p = vrq_queue_next(p);
+	for (level = 0; level <= limit; level++) {
+		p = vrq_queue_first_of(&from->vrq.cache, level);
+		while (p && !cpumask_test_cpu(cpu, p->cpus_ptr))
+			p = vrq_queue_next(p);
+		if (p)
+			return p;
+	}
 
-	return p;
+	return NULL;
 }
 
 /*
@@ -95,7 +107,7 @@ static struct task_struct *slot_allowed(struct rq *from, enum vrq_level level,
 {
 	struct task_struct *p = open_slot(from);
 
-	return p && p->vrq.level == level &&
+	return p && p->vrq.level <= level &&
 	       cpumask_test_cpu(cpu, p->cpus_ptr) ? p : NULL;
 }
 
@@ -104,7 +116,7 @@ static struct task_struct *steal_from(struct rq *from, enum vrq_level level,
 {
 	struct task_struct *p;
 
-	if (from == rq || !(vrq_queue_has(&from->vrq.cache, level) ||
+	if (from == rq || !(has_cached(from, level) ||
 			    READ_ONCE(from->vrq.slot)))
 		return NULL;
 
@@ -129,7 +141,7 @@ static struct task_struct *steal_from(struct rq *from, enum vrq_level level,
 /**
  * vrq_steal - take a task that waits for another CPU
  * @rq: the run queue of this CPU, locked
- * @level: the level
+ * @level: of this level or a better one
  * @missed: set if a run queue was locked
  *
  * Near ones first.

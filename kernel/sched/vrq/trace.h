@@ -68,7 +68,7 @@ TRACE_EVENT(sched_vrq_enqueue,
 		__entry->pid = p->pid;
 		__entry->home = task_cpu(p);
 		__entry->place = p->vrq.place;
-		__entry->level = p->vrq.level;
+		__entry->level = vrq_level_now(p->vrq.level);
 		__entry->deadline = p->vrq.deadline;
 		__assign_cpumask(cpus, cpumask_bits(p->cpus_ptr));
 	),
@@ -126,7 +126,7 @@ TRACE_EVENT(sched_vrq_pick,
 		__entry->pid = p ? p->pid : 0;
 		__entry->reason = reason;
 		__entry->missed = missed;
-		__entry->level = p ? p->vrq.level : VRQ_LEVELS;
+		__entry->level = p ? vrq_level_now(p->vrq.level) : VRQ_LEVELS;
 		__entry->deadline = p ? p->vrq.deadline : VRQ_NO_DEADLINE;
 	),
 

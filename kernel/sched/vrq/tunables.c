@@ -4,7 +4,6 @@
  * effect at once; what is out of range is EINVAL and changes nothing.
  */
 #include <linux/init.h>
-#include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/sysctl.h>
@@ -17,61 +16,47 @@ unsigned int vrq_yield_type __read_mostly = VRQ_YIELD_GIVE_WAY;
 unsigned int vrq_interactive __read_mostly = 1;
 
 #ifdef CONFIG_SYSCTL
-/*
- * A task's slice, and what it has until its deadline, for another rr_interval:
- * else those that wait with deadlines of a long one would do so until all the
- * others have caught up with them. A deadline that has passed stays.
- */
-static void rescale(struct task_struct *p, unsigned int from, unsigned int to)
+/* Queue a task anew: vrq_update_entity() sees the new rr_interval */
+static void requeue(struct task_struct *p)
 {
-	bool queued, running;
+	bool running;
 	struct rq *rq;
-	s64 ahead;
 
 	CLASS(task_rq_lock, rq_guard)(p);
 	/* sparse does not know that the guard unlocks */
 	__release(p->pi_lock);
 	__release(rq_guard.rq->lock);
 	rq = rq_guard.rq;
-	if (!vrq_task(p))
+	if (!vrq_task(p) || !task_on_rq_queued(p))
 		return;
 
 	update_rq_clock(rq);
-	queued = task_on_rq_queued(p);
 	running = vrq_curr(rq) == p;
-	if (queued)
-		dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
 	if (running)
 		p->sched_class->put_prev_task(rq, p, NULL);
-
-	ahead = p->vrq.deadline - rq_clock(rq);
-	if (ahead > 0)
-		p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
-	p->vrq.slice = div_s64(p->vrq.slice * to, from);
-	p->vrq.span = div_u64(p->vrq.span * to, from);
-
-	if (queued)
-		enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
 	if (running)
 		p->sched_class->set_next_task(rq, p, false);
 	p->sched_class->prio_changed(rq, p, p->prio);
 }
 
-static void rescale_all(unsigned int from, unsigned int to)
+/*
+ * All others see it when they are next queued: those that sleep, are being forked,
+ * or are of a higher class for now.
+ */
+static void requeue_all(void)
 {
 	struct task_struct *g, *p;
 
+	/* Who is queued now has seen the new value, or is met below */
+	smp_mb();
 	rcu_read_lock();
 	for_each_process_thread(g, p)
-		rescale(p, from, to);
+		requeue(p);
 	rcu_read_unlock();
 }
 
-/*
- * What is renewed in between has the old rr_interval for one more turn, and so have
- * tasks that have a higher class for now. The other way round some would be rescaled
- * twice, and wait for a thousand seconds if it came to the worst.
- */
 static int set_rr_interval(const struct ctl_table *table, int write,
 			   void *buffer, size_t *lenp, loff_t *ppos)
 {
@@ -87,8 +72,8 @@ static int set_rr_interval(const struct ctl_table *table, int write,
 	if (err || !write || value == vrq_rr_interval_ms)
 		return err;
 
-	rescale_all(vrq_rr_interval_ms, value);
 	WRITE_ONCE(vrq_rr_interval_ms, value);
+	requeue_all();
 
 	return 0;
 }

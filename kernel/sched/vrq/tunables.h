@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What can be set in /proc/sys/kernel under sched=vrq, as under BFS. What belongs
- * to task caching is in hot.c.
+ * to task caching is in hot.c, to SCHED_ISO in iso.c, to SMT nice in smt.c.
  */
 #ifndef _KERNEL_SCHED_VRQ_TUNABLES_H
 #define _KERNEL_SCHED_VRQ_TUNABLES_H
@@ -26,10 +26,16 @@ extern unsigned int vrq_rr_interval_ms;
 extern unsigned int vrq_yield_type;
 extern unsigned int vrq_interactive;
 
-/* Length of a time slice, ns */
+/* Length of a time slice, ms */
+static inline unsigned int vrq_rr_ms(void)
+{
+	return READ_ONCE(vrq_rr_interval_ms);
+}
+
+/* The same, ns */
 static inline u64 vrq_rr_ns(void)
 {
-	return (u64)READ_ONCE(vrq_rr_interval_ms) * NSEC_PER_MSEC;
+	return (u64)vrq_rr_ms() * NSEC_PER_MSEC;
 }
 
 #endif /* _KERNEL_SCHED_VRQ_TUNABLES_H */

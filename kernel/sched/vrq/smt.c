@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SMT nice: threads of a core share its units, so a task of nice 19 on one of
+ * them takes nearly as much from a task of nice 0 on the other as an equal one
+ * would. With the tunable smt_nice at 1 a thread idles while another one of its
+ * core runs a task with more than twice the weight, but for a part of the time
+ * that is the ratio of the two: nobody starves. Real-time tasks do not count, they
+ * would shut out others for as long as they spin. Built with CONFIG_SCHED_SMT
+ * only.
+ *
+ * The idea is that of BFS, which compared nice levels at each pick as well and
+ * shared out time within each slice.
+ *
+ * A CPU that gives way idles, but does not count as idle: it has work to do,
+ * and its priodl is that of the task that waits, so that better ones preempt
+ * there. It is not for it to find out when that task's time has come, as its tick
+ * may be stopped. The others see to that, which run tasks of VRQ's and so have
+ * theirs: they kick it when what they run is less important than before, and
+ * when a new part of the time begins.
+ */
+#include <linux/cpumask.h>
+#include <linux/init.h>
+#include <linux/sysctl.h>
+#include <linux/topology.h>
+
+#include "entity.h"
+#include "smt.h"
+
+/* The time is divided into periods of 16 parts of 4.2 ms */
+#define PART_SHIFT	22
+#define PARTS		16
+
+DEFINE_STATIC_KEY_FALSE(vrq_smt_nice);
+
+/* The weight of SCHED_IDLE here; that of nice 19 is 100, of nice 0 609 */
+#define IDLE_WEIGHT	50
+
+static unsigned int weight_of(const struct task_struct *p)
+{
+	switch (vrq_level_now(p->vrq.level)) {
+	case VRQ_ISO:
+		return vrq_weight(0);
+	case VRQ_IDLE:
+		return IDLE_WEIGHT;
+	default:
+		return vrq_weight(vrq_nice_index(p));
+	}
+}
+
+static unsigned int part_of_time(u64 now)
+{
+	return (now >> PART_SHIFT) % PARTS;
+}
+
+/* The greatest weight that another thread of this CPU's core runs */
+static unsigned int weight_beside(int this_cpu)
+{
+	unsigned int weight = 0;
+	int cpu;
+
+	for_each_cpu(cpu, cpu_smt_mask(this_cpu)) {
+		if (cpu != this_cpu)
+			weight = max(weight, READ_ONCE(cpu_rq(cpu)->vrq.runs));
+	}
+
+	return weight;
+}
+
+static bool must_give_way(struct rq *rq, const struct task_struct *p)
+{
+	unsigned int mine = weight_of(p), other = weight_beside(cpu_of(rq));
+
+	if (mine * 2 >= other)
+		return false;
+
+	return part_of_time(rq_clock(rq)) >= max(mine * PARTS / other, 1U);
+}
+
+bool __vrq_smt_gives_way(struct rq *rq, struct task_struct *p)
+{
+	if (!cpu_active(cpu_of(rq)) || !must_give_way(rq, p)) {
+		WRITE_ONCE(rq->vrq.gives_way, false);
+		return false;
+	}
+
+	WRITE_ONCE(rq->vrq.gives_way, true);
+	/*
+	 * Others see that, and kick, or this CPU sees what they run now: pairs
+	 * with the barrier in __vrq_smt_runs()
+	 */
+	smp_mb();
+	if (!must_give_way(rq, p)) {
+		WRITE_ONCE(rq->vrq.gives_way, false);
+		return false;
+	}
+	atomic64_set(&rq->vrq.priodl, vrq_key(p));
+
+	return true;
+}
+
+static void kick_beside(int this_cpu)
+{
+	int cpu;
+
+	for_each_cpu(cpu, cpu_smt_mask(this_cpu)) {
+		if (READ_ONCE(cpu_rq(cpu)->vrq.gives_way))
+			irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
+	}
+}
+
+void __vrq_smt_runs(struct rq *rq, struct task_struct *p)
+{
+	unsigned int before = rq->vrq.runs, now = p ? weight_of(p) : 0;
+
+	if (now == before)
+		return;
+
+	WRITE_ONCE(rq->vrq.runs, now);
+	if (now > before)
+		return;
+	/* Pairs with the barrier in __vrq_smt_gives_way() */
+	smp_mb();
+	kick_beside(cpu_of(rq));
+}
+
+void __vrq_smt_tick(struct rq *rq)
+{
+	u64 now = rq_clock(rq);
+
+	if (part_of_time(now) != part_of_time(now - TICK_NSEC))
+		kick_beside(cpu_of(rq));
+	/* What runs here began before another thread had more important work */
+	if (must_give_way(rq, vrq_curr(rq)))
+		resched_curr(rq);
+}
+
+#ifdef CONFIG_SYSCTL
+/*
+ * Nobody kicks those that give way once it is off. And once it is on each CPU tells
+ * what it runs, which it has not done before, with its next slice.
+ */
+static int set_smt_nice(const struct ctl_table *table, int write, void *buffer,
+			size_t *lenp, loff_t *ppos)
+{
+	int cpu, err;
+
+	/* What they ran when it was last on */
+	for_each_possible_cpu(cpu) {
+		if (write)
+			WRITE_ONCE(cpu_rq(cpu)->vrq.runs, 0);
+	}
+
+	err = proc_do_static_key(table, write, buffer, lenp, ppos);
+	for_each_online_cpu(cpu) {
+		if (write)
+			resched_cpu(cpu);
+	}
+
+	return err;
+}
+
+static struct ctl_table smt_table[] = {
+	{
+		.procname	= "smt_nice",
+		.data		= &vrq_smt_nice.key,
+		.maxlen		= sizeof(vrq_smt_nice),
+		.mode		= 0644,
+		.proc_handler	= set_smt_nice,
+	},
+};
+
+static int __init register_smt_nice(void)
+{
+	if (sched_vrq_enabled())
+		register_sysctl_init("kernel", smt_table);
+
+	return 0;
+}
+late_initcall(register_smt_nice);
+#endif

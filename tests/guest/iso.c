@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SCHED_ISO: for everybody, before all normal tasks, for 70% (iso_cpu) of the
+ * CPUs in any 5 s; and nobody starves behind it. Under the fair class there is
+ * no such policy.
+ */
+#include <sys/resource.h>
+#include "guest.h"
+
+#define NOBODY		65534
+#define ISO_CPU		"/proc/sys/kernel/iso_cpu"
+#define MAX		64
+
+static void set_iso_cpu(const char *value)
+{
+	if (!put(ISO_CPU, value))
+		ksft_exit_fail_msg("%s to iso_cpu: %s\n", value, strerror(errno));
+}
+
+static void reset(void)
+{
+	put(ISO_CPU, "70");
+}
+
+static int try_policy(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	return sched_setscheduler(0, policy, &param) ? errno : 0;
+}
+
+struct tried {
+	int iso, fifo, rr, high, forked, nice, idle;
+};
+
+static void as_nobody(void *arg)
+{
+	static const struct rlimit none;
+	struct tried *tried = arg;
+	int status;
+
+	be_normal();
+	if (setrlimit(RLIMIT_RTPRIO, &none) || setrlimit(RLIMIT_NICE, &none) ||
+	    setuid(NOBODY))
+		_exit(1);
+	tried->high = try_policy(SCHED_ISO, 1);
+	tried->iso = try_policy(SCHED_ISO | SCHED_RESET_ON_FORK, 0);
+	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_ISO)
+		tried->iso = -1;
+	if (!fork())
+		_exit(sched_getscheduler(0));
+	wait(&status);
+	tried->forked = WEXITSTATUS(status);
+	tried->fifo = try_policy(SCHED_FIFO, 1);
+	tried->rr = try_policy(SCHED_RR, 1);
+	try_policy(SCHED_OTHER, 0);
+	setpriority(PRIO_PROCESS, 0, 1);
+	tried->nice = try_policy(SCHED_ISO, 0);
+	try_policy(SCHED_IDLE, 0);
+	tried->idle = try_policy(SCHED_ISO, 0);
+}
+
+static void who_may(void)
+{
+	struct tried *tried = shared(sizeof(*tried));
+	int status;
+
+	waitpid(spawn(as_nobody, tried), &status, 0);
+	ksft_test_result(!status && !tried->iso, "a user without privilege may have it (%s)\n",
+			 strerror(tried->iso));
+	ksft_test_result(tried->high == EINVAL && !sched_get_priority_min(SCHED_ISO) &&
+			 !sched_get_priority_max(SCHED_ISO),
+			 "it has no priorities (%s)\n", strerror(tried->high));
+	ksft_test_result(tried->fifo == EPERM && tried->rr == EPERM,
+			 "FIFO and RR stay an error for that user (%s, %s)\n",
+			 strerror(tried->fifo), strerror(tried->rr));
+	ksft_test_result(tried->nice == EPERM && tried->idle == EPERM,
+			 "and so is it from nice 1 and from SCHED_IDLE (%s, %s)\n",
+			 strerror(tried->nice), strerror(tried->idle));
+	ksft_test_result(tried->forked == SCHED_OTHER,
+			 "SCHED_RESET_ON_FORK resets it (%d)\n", tried->forked);
+}
+
+static void normal_hog(void *arg)
+{
+	be_normal();
+	hog(arg);
+}
+
+static void iso_hog(void *arg)
+{
+	set_policy(0, SCHED_ISO, 0);
+	hog(arg);
+}
+
+/* 4 ms of work, 4 ms of sleep: more than an equal share beside three hogs a CPU */
+struct worker {
+	int policy;
+	volatile uint64_t turns;
+};
+
+static void work(void *arg)
+{
+	struct worker *me = arg;
+	uint64_t end;
+
+	set_policy(0, me->policy, 0);
+	for (;;) {
+		end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 4 * MSEC;
+		while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end)
+			;
+		sleep_ns(4 * MSEC);
+		me->turns++;
+	}
+}
+
+/* How often it gets round in a second */
+static unsigned int turns(int policy)
+{
+	struct worker *worker = shared(sizeof(*worker));
+	uint64_t before;
+	pid_t pid;
+
+	worker->policy = policy;
+	pid = spawn(work, worker);
+	sleep_ns(200 * MSEC);
+	before = worker->turns;
+	sleep_ns(SEC);
+	before = worker->turns - before;
+	finish(pid);
+
+	return before;
+}
+
+static void before_normal_tasks(int cpus)
+{
+	unsigned int normal, iso;
+	uint64_t used;
+	pid_t pids[MAX], pid;
+	int i;
+
+	/* What the hogs have used before does not matter */
+	set_iso_cpu("100");
+	for (i = 0; i < 3 * cpus; i++)
+		pids[i] = spawn(normal_hog, NULL);
+	normal = turns(SCHED_OTHER);
+	iso = turns(SCHED_ISO);
+	ksft_test_result(iso >= 115, "it gets the CPU when it wants it (%u turns of 8 ms in a second)\n",
+			 iso);
+	ksft_test_result(normal <= 105, "which a normal task does not (%u)\n", normal);
+	pid = spawn(iso_hog, NULL);
+	sleep_ns(50 * MSEC);
+	used = cpu_time_of(pid);
+	sleep_ns(SEC);
+	used = cpu_time_of(pid) - used;
+	finish(pid);
+	finish_all(pids, 3 * cpus);
+	ksft_test_result(used * 100 >= SEC * 97,
+			 "one of them beside %d hogs has a CPU to itself (%llu%%)\n",
+			 3 * cpus, (unsigned long long)(used * 100 / SEC));
+}
+
+static uint64_t time_of_all(const pid_t *pids, int n)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += cpu_time_of(pids[i]);
+
+	return sum;
+}
+
+/* The part of @cpus CPUs that @n tasks use in the next @ns, percent */
+static unsigned int share_of(const pid_t *pids, int n, int cpus, uint64_t ns)
+{
+	uint64_t used = time_of_all(pids, n), start = now_ns();
+
+	sleep_ns(ns);
+	used = time_of_all(pids, n) - used;
+
+	return used * 100 / ((now_ns() - start) * cpus);
+}
+
+/* The least and the most that one of @n tasks has used */
+static uint64_t spread(const pid_t *pids, int n, uint64_t *most)
+{
+	uint64_t least = ~0ULL, used;
+	int i;
+
+	for (*most = 0, i = 0; i < n; i++) {
+		used = cpu_time_of(pids[i]);
+		if (used < least)
+			least = used;
+		if (used > *most)
+			*most = used;
+	}
+
+	return least;
+}
+
+/* Two a CPU, of either policy */
+static void bounded(int cpus)
+{
+	pid_t iso[MAX], normal[MAX];
+	unsigned int first, then, later;
+	uint64_t before[MAX], least, most;
+	int n = 2 * cpus, i, starved = 0;
+
+	for (i = 0; i < n; i++) {
+		normal[i] = spawn(normal_hog, NULL);
+		iso[i] = spawn(iso_hog, NULL);
+	}
+	first = share_of(iso, n, cpus, 3 * SEC);
+	sleep_ns(SEC);
+	then = share_of(iso, n, cpus, SEC);
+	/* They had 3.5 s of 3.5, and half of the rest: it is less in 1 to 1.5 s */
+	sleep_ns(2 * SEC);
+	later = share_of(iso, n, cpus, SEC);
+	ksft_test_result(first >= 92, "as long as they have used less than 70%% they get all (%u%%)\n",
+			 first);
+	ksft_test_result(then >= 45 && then <= 55, "then they are normal tasks (%u%%)\n", then);
+	ksft_test_result(later >= 60, "until it is less again (%u%%)\n", later);
+
+	set_iso_cpu("0");
+	then = share_of(iso, n, cpus, SEC);
+	ksft_test_result(then >= 43 && then <= 57, "with iso_cpu at 0 they are normal at once (%u%%)\n",
+			 then);
+
+	set_iso_cpu("100");
+	for (i = 0; i < n; i++)
+		before[i] = cpu_time_of(normal[i]);
+	first = share_of(iso, n, cpus, 2 * SEC + 500 * MSEC);
+	for (i = 0; i < n; i++)
+		starved += cpu_time_of(normal[i]) == before[i];
+	ksft_test_result(first >= 90, "and at 100 they get nearly all (%u%%)\n", first);
+	ksft_test_result(!starved, "but no normal task starves (%d do)\n", starved);
+	least = spread(iso, n, &most);
+	ksft_test_result(least * 100 >= most * 85,
+			 "all of them get the same (%llu to %llu ms)\n",
+			 (unsigned long long)(least / MSEC), (unsigned long long)(most / MSEC));
+	finish_all(iso, n);
+	finish_all(normal, n);
+}
+
+/*
+ * Beside starved tasks of all kinds a SCHED_ISO task that needs little gets it:
+ * what is promoted for their sake holds it up for a slice now and then.
+ */
+static void idle_runner(void *arg)
+{
+	set_policy(0, SCHED_IDLE, 0);
+	hog(arg);
+}
+
+static void not_held_up(int cpus)
+{
+	pid_t normal[MAX], idle[MAX];
+	unsigned int iso;
+	int n = 2 * cpus, i;
+
+	for (i = 0; i < n; i++) {
+		normal[i] = spawn(normal_hog, NULL);
+		idle[i] = spawn(idle_runner, NULL);
+	}
+	sleep_ns(2 * SEC);
+	iso = turns(SCHED_ISO);
+	finish_all(normal, n);
+	finish_all(idle, n);
+	ksft_test_result(iso >= 112, "starved tasks do not hold it up (%u turns)\n", iso);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+	int err;
+
+	ksft_print_header();
+	if (3 * cpus > MAX)
+		ksft_exit_skip("no room for %d hogs\n", 3 * cpus);
+	if (!under_vrq()) {
+		ksft_set_plan(1);
+		err = try_policy(SCHED_ISO, 0);
+		ksft_test_result(err == EINVAL && sched_get_priority_max(SCHED_ISO) < 0,
+				 "there is no SCHED_ISO (%s)\n", strerror(err));
+		ksft_finished();
+	}
+	ksft_set_plan(16);
+	be_supervisor();
+	atexit(reset);
+	who_may();
+	bounded(cpus);
+	before_normal_tasks(cpus);
+	not_held_up(cpus);
+	ksft_finished();
+}
