@@ -58,10 +58,10 @@ compile()
 	make -s -C "$tree" O="$objects" -j"$(nproc)" prepare >"$log" 2>&1 ||
 		{ tail -n 5 "$log"; return 1; }
 	# what is up to date would be passed over in silence
-	rm -rf "$objects/kernel/sched/vrq"
+	rm -rf "$objects/kernel/sched/vrq" "$objects/kernel/sched/renew_affinity.o"
 	make -C "$tree" O="$objects" -j"$(nproc)" "$@" "$directory" >"$log" 2>&1 ||
 		{ grep -E 'error|Error' "$log"; return 1; }
-	grep -E 'sched/vrq/.*(warning|error)' "$log" || true
+	grep -E 'sched/(vrq/|renew_affinity).*(warning|error)' "$log" || true
 }
 
 tools_c()
@@ -73,6 +73,7 @@ step "series in sync" in_sync
 step "checkpatch --strict" checkpatch
 step "W=1, with sched_ext" compile ext kernel/sched/ W=1
 step "sparse" compile ext kernel/sched/vrq/ C=2
+step "sparse, affinity" compile ext kernel/sched/renew_affinity.o C=2
 step "W=1, 32 bits, one CPU" compile up32 kernel/sched/ W=1
 step "sparse, 32 bits, one CPU" compile up32 kernel/sched/vrq/ C=2
 step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top/.ci/run"

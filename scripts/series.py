@@ -76,6 +76,12 @@ GENERATED = {
     "0004-docs-scheduler-sched-vrq.patch": [
         "Documentation/scheduler/sched-vrq.rst",
     ],
+    "0013-sched-remember-affinity-across-hotplug.patch": [
+        "Documentation/scheduler/renew-affinity.rst",
+        "kernel/sched/Kconfig.affinity",
+        "kernel/sched/renew_affinity.c",
+        "kernel/sched/renew_affinity.h",
+    ],
 }
 OWN_DIRECTORIES = ("kernel", "include", "Documentation")
 
