@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import guest
 import selftests
+import suspend
 import waits
 from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
 from kernel import image_path
@@ -34,10 +35,12 @@ class Plan:
     programs: list
     topology: str = ""  # one of TOPOLOGIES
     append: str = ""
+    what: str = ""  # what tells this plan from others of its mode and size
 
     @property
     def name(self):
-        return f"{self.sched}-{self.mode}-{self.topology or self.cpus}"
+        words = [self.sched, self.mode, self.topology or str(self.cpus), self.what]
+        return "-".join(word for word in words if word)
 
 
 # QEMU's -smp, and what else it takes
@@ -57,7 +60,8 @@ TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accountin
 LONG = ["iso", "realtime"]
 
 PLANS = [
-    *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 4, 8, 16)),
+    *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 8, 16)),
+    Plan("parallel", 4, "vrq", [*RACES, "renew"]),
     *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (2, 3, 8, 16)),
     *(Plan("virtual", cpus, "vrq", TIMES + LONG) for cpus in (1, 4)),
     Plan("parallel", 8, "vrq", RACES, "smt"),
@@ -65,8 +69,10 @@ PLANS = [
     Plan("parallel", 4, "vrq", RACES, "llc"),
     Plan("parallel", 4, "vrq", RACES, "nodes"),
     # the control: what fair promises too, the tests must find in it
-    Plan("parallel", 4, "fair", RACES),
+    Plan("parallel", 4, "fair", [*RACES, "renew"]),
     Plan("virtual", 4, "fair", TIMES + LONG),
+    # and what mainline does with masks, under both
+    *(Plan("parallel", 4, sched, ["renew"], append="renew_affinity=off", what="norenew") for sched in ("vrq", "fair")),
 ]
 
 
@@ -197,6 +203,9 @@ def kunit(count, result, suite):
     count.results(tap_lines("\n".join(lines)), f"KUnit, {name}: {suite}")
 
 
+BAD_VALUE = r"sched: (sched=cfs is neither|cache_scost_threshold=lots is not|renew_affinity=perhaps is neither)"
+
+
 def boot_parameter(count):
     """A bad value on the command line warns once and takes the default; KUnit's tests pass."""
     script = "cat /sys/kernel/sched/active; cat /proc/sys/kernel/sched_vrq_cache_scost_threshold 2> /dev/null"
@@ -205,12 +214,13 @@ def boot_parameter(count):
         ("", "fair"),
         ("sched=vrq cache_scost_threshold=lots", "vrq\n-1"),
         ("sched=fair sched=vrq cache_scost_threshold=7", "vrq\n7"),
+        ("renew_affinity=perhaps", "fair"),
     ):
         result = guest.run_in_guest(script, cpus=1, append=value, timeout=120, name="boot")
         log = result.log.read_text(errors="replace")
         count.ok(result.output.strip() == expected, f"boot with '{value}': {result.output!r}")
-        warnings = len(re.findall(r"sched: (sched=cfs is neither|cache_scost_threshold=lots is not a number)", log))
-        count.ok(warnings == len(re.findall("cfs|lots", value)), f"boot with '{value}': {warnings} warnings")
+        warnings = len(re.findall(BAD_VALUE, log))
+        count.ok(warnings == len(re.findall("cfs|lots|perhaps", value)), f"boot with '{value}': {warnings} warnings")
     for sched, cpus in (("vrq", 1), ("vrq", 2), ("fair", 2)):
         append = f"sched={sched} kunit.enable=1"
         result = guest.run_in_guest(
@@ -242,6 +252,20 @@ def rules(count):
         say(f"rules, {name}: {len(replay.done)} waits, {len(replay.breaches)} breaches")
 
 
+def suspended(count):
+    """Masks after suspend, with and without their renewal."""
+    for sched, append, arguments in (("vrq", "", ""), ("fair", "", ""), ("fair", "renew_affinity=off", "lost")):
+        log = suspend.suspend_guest(sched, append, arguments)
+        text = log.read_text(errors="replace")
+        planned = re.search(r"^1\.\.(\d+)", text, re.M)
+        results = list(tap_lines("\n".join(re.findall(r"^(?:not )?ok \d+ .*$", text, re.M))))
+        count.results(results, f"suspend, {sched} {append}")
+        count.ok(planned and len(results) == int(planned[1]), f"suspend, {sched} {append}: came to its end, see {log}")
+        trouble = [line for line in text.splitlines() if guest.TROUBLE.search(line)]
+        count.ok(not trouble, f"suspend, {sched} {append}: the log is clean: {trouble[:1]}, see {log}")
+    say("suspend: done")
+
+
 def build_tests():
     run("make", "-s", "-C", TOP / "tests/guest", f"OUT={TESTS}", f"TREE={TREE}")
 
@@ -270,6 +294,7 @@ def main():
     steps = {
         "scripts": scripts_tests,
         "boot": boot_parameter,
+        "suspend": suspended,
         **{plan.name: lambda count, plan=plan: run_plan(plan, count) for plan in PLANS},
         "rules": rules,
         "selftests": selftests.compare,
