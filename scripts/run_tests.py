@@ -255,14 +255,14 @@ def rules(count):
 def suspended(count):
     """Masks after suspend, with and without their renewal."""
     for sched, append, arguments in (("vrq", "", ""), ("fair", "", ""), ("fair", "renew_affinity=off", "lost")):
-        log = suspend.suspend_guest(sched, append, arguments)
-        text = log.read_text(errors="replace")
+        result = suspend.suspend_guest(sched, append, arguments)
+        text, name = result.output, f"suspend, {sched} {append}"
         planned = re.search(r"^1\.\.(\d+)", text, re.M)
         results = list(tap_lines("\n".join(re.findall(r"^(?:not )?ok \d+ .*$", text, re.M))))
-        count.results(results, f"suspend, {sched} {append}")
-        count.ok(planned and len(results) == int(planned[1]), f"suspend, {sched} {append}: came to its end, see {log}")
-        trouble = [line for line in text.splitlines() if guest.TROUBLE.search(line)]
-        count.ok(not trouble, f"suspend, {sched} {append}: the log is clean: {trouble[:1]}, see {log}")
+        count.results(results, name)
+        count.ok(planned and len(results) == int(planned[1]), f"{name}: came to its end, see {result.log}")
+        trouble = result.trouble()
+        count.ok(not trouble, f"{name}: the log is clean: {trouble[:1]}, see {result.log}")
     say("suspend: done")
 
 

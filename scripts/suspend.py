@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A guest of one program, tests/suspend/init.c, that is suspended and resumes."""
 
-import contextlib
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import guest
@@ -31,7 +31,7 @@ def initramfs(program):
 
 
 def suspend_guest(sched, append, arguments):
-    """Boot the guest on 4 CPUs; returns the path of its console's log."""
+    """Boot the guest on 4 CPUs; returns its Result, with the console as its output."""
     guest.RUN.mkdir(parents=True, exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"suspend-{sched}-", dir=guest.RUN))
     init, archive, log = directory / "init", directory / "initramfs", directory / "log"
@@ -49,7 +49,11 @@ def suspend_guest(sched, append, arguments):
         *("-kernel", image_path(), "-initrd", archive, "-append", words),
         *("-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{log}"),
     ]
-    # if it hangs the log ends early, which the caller sees
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    start, timed_out = time.monotonic(), False
+    try:
         subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, timeout=120, check=False)
-    return log
+    except subprocess.TimeoutExpired:
+        # the log ends early, which the caller sees
+        timed_out = True
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return guest.Result("parallel", None, text, log, time.monotonic() - start, timed_out)

@@ -10,12 +10,6 @@
 
 static char cgroup_root[] = "/tmp/vrq-cgroup-XXXXXX";
 
-static void normal_hog(void *arg)
-{
-	be_normal();
-	hog(arg);
-}
-
 static void process_time(int cpus)
 {
 	uint64_t start = now_ns(), used;

@@ -179,6 +179,30 @@ static inline void confine(pid_t pid, uint64_t mask)
 		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
 }
 
+/* The CPUs that a process may use and that are there, of the first 64; 0: no process */
+static inline uint64_t mask_of(pid_t pid)
+{
+	uint64_t mask = 0;
+	cpu_set_t set;
+	int cpu;
+
+	if (sched_getaffinity(pid, sizeof(set), &set))
+		return 0;
+	for (cpu = 0; cpu < 64; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			mask |= 1ULL << cpu;
+	return mask;
+}
+
+/* Take a CPU away or bring it back: 0 or errno */
+static inline int set_online(int cpu, bool online)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return put(path, online ? "1" : "0") ? 0 : errno;
+}
+
 static inline void set_policy(pid_t pid, int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -198,6 +222,35 @@ static inline void be_supervisor(void)
 static inline void be_normal(void)
 {
 	set_policy(0, SCHED_OTHER, 0);
+}
+
+/* Hogs for spawn() */
+static inline void normal_hog(void *counter)
+{
+	be_normal();
+	hog(counter);
+}
+
+static inline void idle_hog(void *counter)
+{
+	set_policy(0, SCHED_IDLE, 0);
+	hog(counter);
+}
+
+static inline void normal_hog_on_cpu_0(void *counter)
+{
+	be_normal();
+	pin(0, 0);
+	hog(counter);
+}
+
+/* What a process uses of the CPUs in the next @ns, ns */
+static inline uint64_t cpu_time_within(pid_t pid, uint64_t ns)
+{
+	uint64_t before = cpu_time_of(pid);
+
+	sleep_ns(ns);
+	return cpu_time_of(pid) - before;
 }
 
 #endif /* _GUEST_H */

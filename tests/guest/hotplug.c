@@ -45,14 +45,6 @@ static void forker(void *arg)
 	}
 }
 
-static int set_online(int cpu, bool online)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return put(path, online ? "1" : "0") ? 0 : errno;
-}
-
 /* How many of the workers do not get on within two seconds? */
 static int count_stuck(struct worker *workers, int n)
 {
@@ -66,12 +58,6 @@ static int count_stuck(struct worker *workers, int n)
 		stuck += workers[i].turns == turns;
 	}
 	return stuck;
-}
-
-static void lone_hog(void *arg)
-{
-	be_normal();
-	hog(arg);
 }
 
 /* Time that a CPU has been idle, in ticks of 10 ms */
@@ -104,7 +90,7 @@ static unsigned int idle_beside_hogs(int cpus)
 
 	sleep_ns(200 * MSEC);
 	for (i = 0; i < cpus; i++)
-		pids[i] = spawn(lone_hog, NULL);
+		pids[i] = spawn(normal_hog, NULL);
 	sleep_ns(100 * MSEC);
 	for (i = 0; i < cpus; i++)
 		before[i] = idle_ticks(i);

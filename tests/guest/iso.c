@@ -81,12 +81,6 @@ static void who_may(void)
 			 "SCHED_RESET_ON_FORK resets it (%d)\n", tried->forked);
 }
 
-static void normal_hog(void *arg)
-{
-	be_normal();
-	hog(arg);
-}
-
 static void iso_hog(void *arg)
 {
 	set_policy(0, SCHED_ISO, 0);
@@ -150,9 +144,7 @@ static void before_normal_tasks(int cpus)
 	ksft_test_result(normal <= 105, "which a normal task does not (%u)\n", normal);
 	pid = spawn(iso_hog, NULL);
 	sleep_ns(50 * MSEC);
-	used = cpu_time_of(pid);
-	sleep_ns(SEC);
-	used = cpu_time_of(pid) - used;
+	used = cpu_time_within(pid, SEC);
 	finish(pid);
 	finish_all(pids, 3 * cpus);
 	ksft_test_result(used * 100 >= SEC * 97,
@@ -247,12 +239,6 @@ static void bounded(int cpus)
  * Beside starved tasks of all kinds a SCHED_ISO task that needs little gets it:
  * what is promoted for their sake holds it up for a slice now and then.
  */
-static void idle_runner(void *arg)
-{
-	set_policy(0, SCHED_IDLE, 0);
-	hog(arg);
-}
-
 static void not_held_up(int cpus)
 {
 	pid_t normal[MAX], idle[MAX];
@@ -261,7 +247,7 @@ static void not_held_up(int cpus)
 
 	for (i = 0; i < n; i++) {
 		normal[i] = spawn(normal_hog, NULL);
-		idle[i] = spawn(idle_runner, NULL);
+		idle[i] = spawn(idle_hog, NULL);
 	}
 	sleep_ns(2 * SEC);
 	iso = turns(SCHED_ISO);

@@ -22,12 +22,6 @@ static void sleeper(void *arg)
 	}
 }
 
-static void runner(void *arg)
-{
-	be_normal();
-	hog(arg);
-}
-
 static void normal_sleeper(void *arg)
 {
 	be_normal();
@@ -56,7 +50,7 @@ static void storm(int cpus)
 	uint64_t count;
 
 	for (i = 0; i < n; i++)
-		pids[i] = spawn(i & 1 ? normal_sleeper : runner, &counters[i]);
+		pids[i] = spawn(i & 1 ? normal_sleeper : normal_hog, &counters[i]);
 	srand(2);
 	for (round = 0; round < 400; round++) {
 		i = rand() % n;
@@ -86,12 +80,6 @@ static void storm(int cpus)
 			 stuck);
 }
 
-static void idle_runner(void *arg)
-{
-	set_policy(0, SCHED_IDLE, 0);
-	hog(arg);
-}
-
 /* SCHED_IDLE gets little beside hogs, but not nothing */
 static void idle_among_hogs(int cpus)
 {
@@ -101,8 +89,8 @@ static void idle_among_hogs(int cpus)
 	int i;
 
 	for (i = 0; i < cpus; i++)
-		pids[i] = spawn(runner, &counters[i]);
-	idle = spawn(idle_runner, &counters[cpus]);
+		pids[i] = spawn(normal_hog, &counters[i]);
+	idle = spawn(idle_hog, &counters[cpus]);
 	sleep_ns(200 * MSEC);
 	before = cpu_time_of(idle);
 	start = now_ns();
@@ -160,7 +148,7 @@ static void idle_holds_a_lock(int cpus)
 	if (pipe(pipe_ends))
 		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
 	for (i = 0; i < cpus; i++)
-		pids[i] = spawn(runner, &counters[i]);
+		pids[i] = spawn(normal_hog, &counters[i]);
 	writer = spawn(idle_writer, &counters[cpus]);
 	reader = spawn(normal_reader, &counters[cpus + 1]);
 	sleep_ns(500 * MSEC);
@@ -221,13 +209,6 @@ static void pi_owner(void *arg)
 	pause();
 }
 
-static void pinned_runner(void *arg)
-{
-	be_normal();
-	pin(0, 0);
-	hog(arg);
-}
-
 static void inheritance(void)
 {
 	struct pi *pi = shared(sizeof(*pi));
@@ -237,7 +218,7 @@ static void inheritance(void)
 	int i;
 
 	for (i = 0; i < PI_HOGS; i++)
-		pi->hogs[i] = spawn(pinned_runner, NULL);
+		pi->hogs[i] = spawn(normal_hog_on_cpu_0, NULL);
 	owner = spawn(pi_owner, pi);
 	for (i = 0; i < 20000 && !pi->owned; i++)
 		sleep_ns(MSEC);

@@ -22,19 +22,6 @@ static void spin(void *arg)
 	hog(NULL);
 }
 
-static void free_hog(void *arg)
-{
-	be_normal();
-	hog(arg);
-}
-
-static void bound_hog(void *arg)
-{
-	be_normal();
-	pin(0, 0);
-	hog(arg);
-}
-
 static void bound_sleeper(void *arg)
 {
 	struct turn *turn = arg;
@@ -57,7 +44,7 @@ static void bound_sleeper(void *arg)
 static void bound(void)
 {
 	struct turn *turn = shared(sizeof(*turn));
-	pid_t rt = spawn(spin, NULL), pid = spawn(bound_hog, NULL);
+	pid_t rt = spawn(spin, NULL), pid = spawn(normal_hog_on_cpu_0, NULL);
 	pid_t sleeper = spawn(bound_sleeper, turn);
 	uint64_t used, spun, unserved;
 
@@ -91,7 +78,7 @@ static void not_bound(int cpus)
 	int i;
 
 	for (i = 0; i < cpus - 1; i++)
-		pids[i] = spawn(free_hog, NULL);
+		pids[i] = spawn(normal_hog, NULL);
 	sleep_ns(200 * MSEC);
 	rt = spawn(spin, NULL);
 	for (i = 0; i < cpus - 1; i++)

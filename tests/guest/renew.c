@@ -126,21 +126,6 @@ static bool all_run(void)
 	return true;
 }
 
-/* The mask of a task, of CPUs that are there */
-static uint64_t mask_of(pid_t pid)
-{
-	uint64_t mask = 0;
-	cpu_set_t set;
-	int cpu;
-
-	if (sched_getaffinity(pid, sizeof(set), &set))
-		return 0;
-	for (cpu = 0; cpu < 64; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			mask |= 1ULL << cpu;
-	return mask;
-}
-
 static bool has_mask(const struct subject *one, uint64_t mask)
 {
 	uint64_t is = mask_of(one->pid);
@@ -156,14 +141,6 @@ static bool has_mask(const struct subject *one, uint64_t mask)
 static bool comes_back(const struct subject *one, uint64_t mask)
 {
 	return has_mask(one, renews ? mask : all);
-}
-
-static int set_online(int cpu, bool online)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return put(path, online ? "1" : "0") ? 0 : errno;
 }
 
 /* Take a CPU away and let its tasks run elsewhere */

@@ -36,11 +36,8 @@ static pid_t start(int cpu, int policy, int nice)
 /* What a task gets of a CPU in the next half second, percent */
 static unsigned int share(pid_t pid)
 {
-	uint64_t used, begin = now_ns();
+	uint64_t begin = now_ns(), used = cpu_time_within(pid, 500 * MSEC);
 
-	used = cpu_time_of(pid);
-	sleep_ns(500 * MSEC);
-	used = cpu_time_of(pid) - used;
 	return used * 100 / (now_ns() - begin);
 }
 

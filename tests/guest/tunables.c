@@ -158,9 +158,7 @@ static unsigned int share_of_yielder(const char *yield_type, int hog_policy)
 	yielder = on_cpu_0(yields, SCHED_OTHER);
 	other = on_cpu_0(hog, hog_policy);
 	sleep_ns(100 * MSEC);
-	time = cpu_time_of(yielder);
-	sleep_ns(500 * MSEC);
-	time = cpu_time_of(yielder) - time;
+	time = cpu_time_within(yielder, 500 * MSEC);
 	finish(yielder);
 	finish(other);
 	set("yield_type", "1");

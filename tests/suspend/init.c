@@ -36,29 +36,6 @@ static bool is_getting_on(volatile uint64_t *turns)
 	return *turns >= before + 3;
 }
 
-/* The mask of a task, of CPUs that are there */
-static unsigned int mask_of(pid_t pid)
-{
-	unsigned int mask = 0;
-	cpu_set_t set;
-	int cpu;
-
-	if (sched_getaffinity(pid, sizeof(set), &set))
-		return 0;
-	for (cpu = 0; cpu < CPUS; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			mask |= 1U << cpu;
-	return mask;
-}
-
-static bool set_online(int cpu, bool online)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return put(path, online ? "1" : "0");
-}
-
 /*
  * To a level of pm_test, and back after a second: "platform" is all of suspend
  * to idle but the idling, for which QEMU's clock would have to wake the guest;
@@ -80,7 +57,7 @@ static void test(const char *state, const char *level)
 
 	confine(away, 2);
 	confine(here, 4);
-	gone = is_getting_on(&turns[0]) && set_online(1, false) &&
+	gone = is_getting_on(&turns[0]) && !set_online(1, false) &&
 	       is_getting_on(&turns[0]) && mask_of(away) == (ALL & ~2);
 	start = now_ns();
 	if (!suspend(state, level)) {
@@ -92,7 +69,7 @@ static void test(const char *state, const char *level)
 	gone &= is_getting_on(&turns[0]) && mask_of(away) == (ALL & ~2);
 	ksft_test_result(gone && mask_of(here) == 4 && is_getting_on(&turns[1]),
 			 "%s, %s: a mask is there after resume\n", state, level);
-	gone &= set_online(1, true);
+	gone &= !set_online(1, true);
 	ksft_test_result(gone && mask_of(away) == (renews ? 2 : ALL) &&
 			 is_getting_on(&turns[0]),
 			 "%s, %s: and what was set aside before %s\n", state, level,
