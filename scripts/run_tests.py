@@ -256,7 +256,7 @@ def suspended(count):
     """Masks after suspend, with and without their renewal."""
     for sched, append, arguments in (("vrq", "", ""), ("fair", "", ""), ("fair", "renew_affinity=off", "lost")):
         result = suspend.suspend_guest(sched, append, arguments)
-        text, name = result.output, f"suspend, {sched} {append}"
+        text, name = result.log.read_text(errors="replace"), f"suspend, {sched} {append}"
         planned = re.search(r"^1\.\.(\d+)", text, re.M)
         results = list(tap_lines("\n".join(re.findall(r"^(?:not )?ok \d+ .*$", text, re.M))))
         count.results(results, name)

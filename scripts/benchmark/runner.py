@@ -11,16 +11,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 
-import guest
-from common import BUILD, TOP, Failure, run
+import memory_guest
+from common import Failure, run
+from initramfs import Archive
 
+from . import root
+from .root import PROGRAMS, SOURCES
 from .workloads import WORKLOADS
 
-SOURCES = TOP / "tests/bench"
-PROGRAMS = BUILD / "bench/bin"
-# The guest keeps what it has read of the host's files: waiting for the host takes
-# as much virtual time as chance has it. It replaces virtme-ng's own rootflags.
-CACHED = "rootflags=version=9p2000.L,trans=virtio,access=any,msize=524288,cache=loose"
 TIMEOUT = {"virtual": 1500, "parallel": 1500, "here": 3600}
 
 
@@ -92,45 +90,32 @@ def run_here(text, timeout):
     return process.returncode, output, ""
 
 
-def in_memory(text):
-    """The same script, run where what it starts again and again is in the guest's memory."""
-    programs = 'bash sh make gcc "$(gcc -print-prog-name=cc1)" as rm seq stress-ng hackbench'
-    return "\n".join(
-        [
-            f"BENCH={shlex.quote(str(SOURCES))}",
-            '. "$BENCH/memory.sh"',
-            f"exec chroot \"$(memory_root {programs})\" bash <<'IN_MEMORY'",
-            text,
-            "IN_MEMORY",
-        ]
-    )
-
-
-def run_guest(text, kernel, setting, name, timeout):
+def run_guest(text, kernel, setting, name, number, timeout):
     """The same in a guest."""
-    if setting.mode == "virtual":
-        text = in_memory(text)
-    # kept beside the log, and too long for a command line
+    command = Archive()
+    command.put("command", 0o100644, text.encode())
     try:
-        result = guest.run_in_guest(
-            f"exec bash <<'BENCHMARK'\n{text}\nBENCHMARK",
+        result = memory_guest.boot(
+            root.content() + command.content(),
             mode=setting.mode,
             cpus=setting.cpus,
-            append=f"{CACHED} {kernel.cmdline}",
+            append=kernel.cmdline,
             image=kernel.image,
             timeout=timeout,
             name=f"bench-{name}-{kernel.name}",
+            seed=number + 1,
         )
     except Failure as error:
         return None, "", str(error)
+    output, found, status = result.output.rpartition("status ")
     cause = ""
     if trouble := result.trouble():
         cause = f"{trouble[0]} ({result.log})"
-    elif result.status is None:
+    elif not found:
         cause = f"the guest {'timed out' if result.timed_out else 'died'}, see {result.log}"
-    elif result.status == 0:
+    elif int(status) == 0:
         shutil.rmtree(result.log.parent, ignore_errors=True)
-    return result.status, result.output, cause
+    return int(status) if found else None, output if found else result.output, cause
 
 
 def measure(name, kernel, number, setting):
@@ -170,7 +155,7 @@ def attempt(name, kernel, number, setting):
             text = f"taskset -pc 0-{workload.cpus - 1} $$ > /dev/null\n{text}"
         status, output, outcome.failure = run_here(text, TIMEOUT["here"])
     else:
-        status, output, outcome.failure = run_guest(text, kernel, setting, name, TIMEOUT[setting.mode])
+        status, output, outcome.failure = run_guest(text, kernel, setting, name, number, TIMEOUT[setting.mode])
     rows, outcome.bins, outcome.release = parse(output)
     outcome.rows = {row: value for row, value in rows.items() if row in workload.rows}
     if not outcome.failure and status:

@@ -119,7 +119,7 @@ def hackbench(kind, tasks):
     def script(setting):
         text = ""
         for groups in (4,) if setting.quick else (1, 4, 10):
-            loops = setting.size(400, 4) // groups
+            loops = setting.size(400, 2) // groups
             text += f"""
 counted {groups} hackbench {options} --groups {groups} --loops {loops} > hackbench.out
 sed -n 's/^Time: /row {groups} /p; /^row /p' hackbench.out
@@ -132,7 +132,7 @@ sed -n 's/^Time: /row {groups} /p; /^row /p' hackbench.out
 
 def pingpong(setting):
     return f"""
-counted pipe perf bench sched pipe --loop {setting.size(5000, 8)} > perf.out 2>&1
+counted pipe perf bench sched pipe --loop {setting.size(5000, 4)} > perf.out 2>&1
 sed -n 's/^ *\\([0-9.]*\\) usecs\\/op$/row pipe \\1/p; /^row /p' perf.out
 """
 
@@ -143,7 +143,7 @@ def ring(setting):
         for kib in (0, 16, 64):
             name = f"{processes}p-{kib}K"
             if not setting.quick or name in RING_QUICK:
-                rounds = setting.size(2000, 8) // processes
+                rounds = setting.size(2000, 4) // processes
                 text += f'"$BIN/ring" {processes} {kib} {rounds} | sed -n "s/switch-us/{name}/p"\n'
     return text
 
@@ -197,7 +197,7 @@ def rps_rows():
 def chat(cpus):
     return Workload(
         f"chat rooms, {cpus} CPU{'s' if cpus > 1 else ''}",
-        lambda setting: f'counted chat "$BIN/chat" {2 if setting.mode == "virtual" else 5} 10 {setting.size(50, 20)}\n',
+        lambda setting: f'counted chat "$BIN/chat" {2 if setting.mode == "virtual" else 5} 10 {setting.size(50, 10)}\n',
         {"messages-per-s": Row("messages", "1/s", "higher")} | counted("chat", "chat"),
         cpus=cpus,
     )
@@ -252,8 +252,8 @@ def shares_rows():
 STORMS = {  # title, seconds, options
     "fork": ("fork", 2, "--fork {n}"),
     "exec": ("exec", 2, "--exec {n}"),
-    "futex": ("futex", 8, "--futex {n}"),
-    "epoll": ("epoll", 8, "--epoll {n} --epoll-domain unix"),
+    "futex": ("futex", 4, "--futex {n}"),
+    "epoll": ("epoll", 4, "--epoll {n} --epoll-domain unix"),
     "timer": ("timers", 2, "--timerfd {n}"),
 }
 

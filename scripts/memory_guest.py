@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boot a kernel on an initramfs alone: nothing in the guest waits for the host.
+
+In virtual time such a guest does the same, instruction by instruction, each time
+it is started: QEMU counts the time by instructions, its clock begins at a fixed
+date, and the random numbers that it hands out come from a seed.
+"""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import guest
+from common import Failure
+
+# The date is any; what differs between two seeds is chance
+FIXED = "-rtc base=2020-01-01,clock=vm -seed {seed}"
+
+
+def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed=1):
+    """Boot an image on the bytes of an initramfs; returns a Result.
+
+    Its output is what came by the second serial port, /dev/ttyS1; it has no
+    status. The guest ends by a reset.
+    """
+    if not Path(image).exists():
+        raise Failure(f"{image}: no kernel image; run: make kernel")
+    qemu = shutil.which("qemu-system-x86_64")
+    if not qemu:
+        raise Failure("QEMU is missing; run: make setup")
+    guest.RUN.mkdir(parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=guest.RUN))
+    root, log, output = directory / "initramfs", directory / "log", directory / "output"
+    root.write_bytes(archive)
+    accel, extra = guest.MODES[mode]
+    words = f"console=ttyS0 loglevel=5 panic=-1 oops=panic kunit.enable=0 {extra} {append}"
+    command = [
+        *(qemu, "-machine", "q35", "-cpu", "max", "-smp", str(cpus), "-m", memory, *accel.split()),
+        *(FIXED.format(seed=seed).split() if mode == "virtual" else ()),
+        *("-kernel", image, "-initrd", root, "-append", words),
+        *("-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{log}", "-serial", f"file:{output}"),
+    ]
+    start, timed_out = time.monotonic(), False
+    # what QEMU has to say itself goes where the caller finds it
+    with open(directory / "qemu", "w+") as said:
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            root.unlink()
+        said.seek(0)
+        if not timed_out and process.returncode and (lines := said.read().strip().splitlines()):
+            raise Failure(lines[-1])
+    if not log.exists():
+        log.touch()
+    text = output.read_text(errors="replace").replace("\r\n", "\n") if output.exists() else ""
+    return guest.Result(mode, None, text, log, time.monotonic() - start, timed_out)

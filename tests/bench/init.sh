@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The first program of a guest that measures, see scripts/benchmark/root.py. It
+# runs /command, whose output and status go to the second serial port, and resets
+# the guest, which ends QEMU.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+mount -t devtmpfs none /dev
+mkdir /dev/pts /dev/shm
+mount -t devpts none /dev/pts
+for directory in /dev/shm /run /tmp; do
+	mount -t tmpfs none $directory
+done
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t debugfs none /sys/kernel/debug
+stty -F /dev/ttyS1 raw
+
+# In parallel mode it boots on one CPU, see scripts/guest.py
+for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
+	[ ! -e "$online" ] || [ "$(cat "$online")" = 1 ] || echo 1 > "$online"
+done
+
+# A session, as a login has: mainline's autogroup makes it a task group
+setsid -w bash /command > /dev/ttyS1 2>&1 < /dev/null
+echo "status $?" > /dev/ttyS1
+sleep 1	# the port is slower than the CPU
+echo b > /proc/sysrq-trigger
