@@ -12,7 +12,8 @@ from .workloads import WORKLOADS
 
 SOURCES = TOP / "tests/bench"
 PROGRAMS = BUILD / "bench/bin"
-DIRECTORIES = ("dev", "proc", "run", "sys", "tmp")
+# Nothing is mounted on /tmp, where the sources may be
+DIRECTORIES = {"dev": 0o755, "proc": 0o755, "run": 0o755, "sys": 0o755, "tmp": 0o1777}
 # What init.sh, prelude.sh and the scripts of the workloads call
 TOOLS = """bash sh awk cat chrt env getconf gcc id make mkdir mktemp mount nice rm sed seq setpriv
 setsid sleep sort stty tail taskset uname"""
@@ -24,8 +25,8 @@ def content():
     archive = Archive()
     archive.console()
     archive.links_of_root()
-    for name in DIRECTORIES:
-        archive.put(name, 0o040755)
+    for name, mode in DIRECTORIES.items():
+        archive.put(name, 0o040000 | mode)
     needed = {tool for workload in WORKLOADS.values() for tool in workload.needs}
     for tool in sorted(needed | set(TOOLS.split())):
         if shutil.which(tool):

@@ -8,9 +8,7 @@ export PATH
 mount -t devtmpfs none /dev
 mkdir /dev/pts /dev/shm
 mount -t devpts none /dev/pts
-for directory in /dev/shm /run /tmp; do
-	mount -t tmpfs none $directory
-done
+mount -t tmpfs none /dev/shm
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t debugfs none /sys/kernel/debug
