@@ -99,6 +99,31 @@ def check(image):
         raise Failure("virtme-ng or QEMU is missing; run: make setup")
 
 
+def run_for(timeout, command, said, env=None):
+    """Run a command for so many seconds at most; its exit status, and whether it had to be killed.
+
+    What it says goes to the file said.
+    """
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=said,
+        stderr=subprocess.STDOUT,
+        env=env,
+        start_new_session=True,
+    )
+    timed_out = False
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return process.returncode, timed_out
+
+
 def run_in_guest(
     command, *, mode="parallel", cpus=4, append="", smp="", timeout=300, image=None, name="guest", memory="2G"
 ):
@@ -114,23 +139,8 @@ def run_in_guest(
     # QEMU opens this file a second time for the console; what it says itself
     # must go to the end and not be written over
     with open(log, "a") as file:
-        process = subprocess.Popen(
-            [*vng(image, mode, cpus, append, smp, memory), "--exec", inner],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            start_new_session=True,
-        )
-        timed_out = False
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        words = [*vng(image, mode, cpus, append, smp, memory), "--exec", inner]
+        _, timed_out = run_for(timeout, words, file, env=environment())
     code = status.read_text().strip() if status.exists() else ""
     return Result(
         mode,

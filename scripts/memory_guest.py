@@ -7,7 +7,6 @@ date, and the random numbers that it hands out come from a seed.
 """
 
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -42,27 +41,15 @@ def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed
         *("-kernel", image, "-initrd", root, "-append", words),
         *("-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{log}", "-serial", f"file:{output}"),
     ]
-    start, timed_out = time.monotonic(), False
+    start = time.monotonic()
     # what QEMU has to say itself goes where the caller finds it
     with open(directory / "qemu", "w+") as said:
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
         try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
+            status, timed_out = guest.run_for(timeout, command, said)
         finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
             root.unlink()
         said.seek(0)
-        if not timed_out and process.returncode and (lines := said.read().strip().splitlines()):
+        if not timed_out and status and (lines := said.read().strip().splitlines()):
             raise Failure(lines[-1])
     if not log.exists():
         log.touch()
