@@ -167,6 +167,9 @@ void vrq_cache_expire(struct rq *rq)
 	struct task_struct *p, *next;
 	int tries;
 
+	if (!vrq_is_open(rq))
+		return;
+
 	for (level = 0; level < VRQ_LEVELS; level++) {
 		p = vrq_queue_first_of(&rq->vrq.cache, level);
 		for (tries = 0; p && tries < EXPIRE_TRIES; tries++) {

@@ -46,6 +46,14 @@ static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
 	       now - vrq_queue_first(queue)->vrq.since > vrq_rr_ns() / 2;
 }
 
+/* The same of the tasks that wait for this CPU; its own is one of those queued */
+static bool better_here(struct rq *rq, s64 key)
+{
+	return rq->cfs.h_nr_queued > 1 &&
+	       (better_in(&rq->vrq.local, key, rq_clock(rq)) ||
+		better_in(&rq->vrq.cache, key, rq_clock(rq)));
+}
+
 /**
  * vrq_better_waits - should the running task be preempted within its slice?
  * @rq: the run queue of this CPU, locked
@@ -62,8 +70,7 @@ bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 {
 	s64 key = vrq_key(curr) - vrq_preempt_margin();
 
-	if (better_in(&rq->vrq.local, key, rq_clock(rq)) ||
-	    better_in(&rq->vrq.cache, key, rq_clock(rq)))
+	if (better_here(rq, key))
 		return true;
 
 	if (vrq_grq_best_key(cpu_of(rq)) <

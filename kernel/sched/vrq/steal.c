@@ -28,7 +28,7 @@ static struct cpumask open_cpus ____cacheline_aligned_in_smp;
  */
 void vrq_set_open(struct rq *rq)
 {
-	if (rq->vrq.open)
+	if (vrq_is_open(rq))
 		return;
 
 	rq->vrq.open = true;
@@ -41,7 +41,7 @@ void vrq_set_open(struct rq *rq)
  */
 void vrq_close_if_empty(struct rq *rq)
 {
-	if (!rq->vrq.open || rq->vrq.slot ||
+	if (!vrq_is_open(rq) || rq->vrq.slot ||
 	    vrq_queue_best_key(&rq->vrq.cache) != VRQ_KEY_NONE)
 		return;
 

@@ -7,10 +7,26 @@
 #include "util.h"
 #include "../pelt.h"
 
+#ifdef CONFIG_SMP
+static bool others_have_util(struct rq *rq)
+{
+	return cpu_util_rt(rq) || cpu_util_dl(rq) || cpu_util_irq(rq);
+}
+
+/* Is there anything to age? */
+static bool others_have_load(struct rq *rq)
+{
+	return others_have_util(rq) || hw_load_avg(rq);
+}
+#endif
+
 /**
  * vrq_update_util - bring the load averages of a CPU up to now
  * @rq: its run queue, locked, its clock updated; the caller is about to change
  *	what they are made from
+ *
+ * Those of the other classes, of interrupts and of the hardware's pressure too:
+ * they grow elsewhere, as it happens, and the load balancer would age them.
  */
 void vrq_update_util(struct rq *rq)
 {
@@ -18,8 +34,8 @@ void vrq_update_util(struct rq *rq)
 	struct cfs_rq *cfs_rq = &rq->cfs;
 
 	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
-	/* Those of the other classes, which the load balancer would age */
-	update_other_load_avgs(rq);
+	if (others_have_load(rq))
+		update_other_load_avgs(rq);
 #endif
 	cpufreq_update_util(rq, 0);
 }
@@ -33,8 +49,7 @@ static unsigned long aged_at = INITIAL_JIFFIES;
 
 static bool has_util(struct rq *rq)
 {
-	return READ_ONCE(rq->cfs.avg.util_avg) || cpu_util_rt(rq) ||
-	       cpu_util_dl(rq) || cpu_util_irq(rq);
+	return READ_ONCE(rq->cfs.avg.util_avg) || others_have_util(rq);
 }
 
 static bool time_to_age(void)
