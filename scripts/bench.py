@@ -17,7 +17,6 @@ import argparse
 import datetime
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -28,18 +27,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmark import plots, report, runner
 from benchmark.workloads import WORKLOADS, Setting
-from common import BUILD, TOP, Failure, main_wrapper, run, say
+from common import BUILD, TOP, Failure, main_wrapper, number, run, say
 from kernel import image_path
 
 PASSES = {"virtual": 2, "parallel": 7, "here": 7}
-
-
-def number(name, default):
-    """A whole number above zero from the environment."""
-    text = os.environ.get(name, "") or str(default)
-    if not re.fullmatch(r"[1-9]\d*", text):
-        raise Failure(f"{name}={text}: not a number above 0")
-    return int(text)
 
 
 def chosen(setting):
@@ -63,7 +54,7 @@ def measure(setting, kernels, passes, directory):
     names = chosen(setting)
     runs = runner.plan(names, kernels, passes)
     # virtual time does not care for what else runs on the host
-    at_once = number("JOBS", os.cpu_count()) if setting.mode == "virtual" else 1
+    jobs = number("JOBS", os.cpu_count()) if setting.mode == "virtual" else 1
     runner.build_programs()
     facts = {
         "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
@@ -89,7 +80,7 @@ def measure(setting, kernels, passes, directory):
                 line += f": FAILED: {outcome.failure}"
             progress.console.print(line, highlight=False, soft_wrap=True)
 
-        runner.run_all(runs, setting, at_once, tell)
+        runner.run_all(runs, setting, jobs, tell)
     return report.gather(outcomes, kernels, setting, facts)
 
 

@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,14 @@ def run(*command, **options):
         lines = [line for line in ((done.stderr or "") + (done.stdout or "")).splitlines() if line.strip()]
         raise Failure(f"{command[0]} failed: {lines[-1] if lines else f'exit status {done.returncode}'}")
     return done.stdout
+
+
+def number(name, default):
+    """A whole number above zero from the environment."""
+    text = os.environ.get(name, "") or str(default)
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise Failure(f"{name}={text}: not a number above 0")
+    return int(text)
 
 
 def sha256(path):

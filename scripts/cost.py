@@ -18,7 +18,7 @@ import kernel
 from benchmark import report
 from benchmark.runner import Kernel
 from benchmark.workloads import Setting
-from common import BUILD, TREE, main_wrapper
+from common import BUILD, TREE, main_wrapper, number
 from tree import find_source, unpack
 
 
@@ -39,7 +39,7 @@ def vanilla_image():
 def main():
     kernels = [Kernel("vanilla", vanilla_image()), Kernel("fair", kernel.image_path(), "sched=fair")]
     directory = Path(os.environ.get("OUT") or BUILD / "bench/cost")
-    content = bench.measure(Setting("virtual", 4, quick=True), kernels, bench.number("PASSES", 5), directory)
+    content = bench.measure(Setting("virtual", 4, quick=True), kernels, number("PASSES", 5), directory)
     bench.write(content, directory)
     vanilla, fair = ({**content, "kernels": [entry]} for entry in content["kernels"])
     worse = report.compare(vanilla, fair)["worse"]

@@ -14,7 +14,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from common import BUILD, Failure, main_wrapper
 from kernel import image_path
+from processes import run_for
 
 VNG = BUILD / "venv/bin/vng"
 RUN = BUILD / "run"
@@ -97,31 +97,6 @@ def check(image):
         raise Failure(f"{image}: no kernel image; run: make kernel")
     if not VNG.exists() or not shutil.which("qemu-system-x86_64"):
         raise Failure("virtme-ng or QEMU is missing; run: make setup")
-
-
-def run_for(timeout, command, said, env=None):
-    """Run a command for so many seconds at most; its exit status, and whether it had to be killed.
-
-    What it says goes to the file said.
-    """
-    process = subprocess.Popen(
-        [str(word) for word in command],
-        stdin=subprocess.DEVNULL,
-        stdout=said,
-        stderr=subprocess.STDOUT,
-        env=env,
-        start_new_session=True,
-    )
-    timed_out = False
-    try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return process.returncode, timed_out
 
 
 def run_in_guest(

@@ -6,23 +6,54 @@ it is started: QEMU counts the time by instructions, its clock begins at a fixed
 date, and the random numbers that it hands out come from a seed.
 """
 
+import re
 import shutil
 import tempfile
 import time
 from pathlib import Path
 
 import guest
-from common import Failure
+from common import TOP, Failure
+from initramfs import Archive
+from processes import run_for
 
 # The date is any; what differs between two seeds is chance
 FIXED = "-rtc base=2020-01-01,clock=vm -seed {seed}"
 
+INIT = TOP / "scripts/init.sh"
+# Nothing is mounted on /tmp, where the sources may be
+DIRECTORIES = {"proc": 0o755, "run": 0o755, "sys": 0o755, "tmp": 0o1777}
+TOOLS = "bash cat mkdir mount setsid sh sleep stty"
 
-def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed=1):
+
+def root(tools):
+    """A root file system in which init.sh runs /command, with these tools of this machine, if they are there."""
+    archive = Archive()
+    archive.console()
+    archive.links_of_root()
+    for name, mode in DIRECTORIES.items():
+        archive.put(name, 0o040000 | mode)
+    for tool in sorted({*TOOLS.split(), *tools}):
+        if shutil.which(tool):
+            archive.program(tool)
+    if (cache := Path("/etc/ld.so.cache")).exists():
+        archive.copy(cache)
+    archive.put("init", 0o100755, INIT.read_bytes())
+    return archive
+
+
+def command(text):
+    """An archive with /command, to follow that of a root."""
+    archive = Archive()
+    archive.put("command", 0o100644, text.encode())
+    return archive.content()
+
+
+def boot(archive, *, image, mode, cpus, append, timeout, name, smp="", memory="2G", seed=1):
     """Boot an image on the bytes of an initramfs; returns a Result.
 
-    Its output is what came by the second serial port, /dev/ttyS1; it has no
-    status. The guest ends by a reset.
+    Its output is what came by the second serial port, /dev/ttyS1; its status that
+    of /command, if init.sh was its init. The guest ends by a reset.
     """
     if not Path(image).exists():
         raise Failure(f"{image}: no kernel image; run: make kernel")
@@ -36,7 +67,7 @@ def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed
     accel, extra = guest.MODES[mode]
     words = f"console=ttyS0 loglevel=5 panic=-1 oops=panic kunit.enable=0 {extra} {append}"
     command = [
-        *(qemu, "-machine", "q35", "-cpu", "max", "-smp", str(cpus), "-m", memory, *accel.split()),
+        *(qemu, "-machine", "q35", "-cpu", "max", "-smp", smp or str(cpus), "-m", memory, *accel.split()),
         *(FIXED.format(seed=seed).split() if mode == "virtual" else ()),
         *("-kernel", image, "-initrd", root, "-append", words),
         *("-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{log}", "-serial", f"file:{output}"),
@@ -45,7 +76,7 @@ def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed
     # what QEMU has to say itself goes where the caller finds it
     with open(directory / "qemu", "w+") as said:
         try:
-            status, timed_out = guest.run_for(timeout, command, said)
+            status, timed_out = run_for(timeout, command, said)
         finally:
             root.unlink()
         said.seek(0)
@@ -54,4 +85,12 @@ def boot(archive, *, image, mode, cpus, append, timeout, name, memory="2G", seed
     if not log.exists():
         log.touch()
     text = output.read_text(errors="replace").replace("\r\n", "\n") if output.exists() else ""
-    return guest.Result(mode, None, text, log, time.monotonic() - start, timed_out)
+    ended = re.search(r"status (\d+)\n\Z", text)
+    return guest.Result(
+        mode,
+        int(ended[1]) if ended else None,
+        text[: ended.start()] if ended else text,
+        log,
+        time.monotonic() - start,
+        timed_out,
+    )

@@ -8,12 +8,12 @@ import shlex
 import shutil
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 
 import memory_guest
 from common import Failure, run
-from initramfs import Archive
+from processes import at_once, kill_session
 
 from . import root
 from .root import PROGRAMS, SOURCES
@@ -72,11 +72,6 @@ def parse(output):
     return rows, bins, release[1] if release else ""
 
 
-def kill_session(leader):
-    """Kill all that a child started, whatever process groups it is in."""
-    subprocess.run(["pkill", "-KILL", "--session", str(leader)])
-
-
 def run_here(text, timeout):
     """Run a script on this machine: status, output, cause of a failure."""
     process = subprocess.Popen(
@@ -92,11 +87,9 @@ def run_here(text, timeout):
 
 def run_guest(text, kernel, setting, name, number, timeout):
     """The same in a guest."""
-    command = Archive()
-    command.put("command", 0o100644, text.encode())
     try:
         result = memory_guest.boot(
-            root.content() + command.content(),
+            root.content() + memory_guest.command(text),
             mode=setting.mode,
             cpus=setting.cpus,
             append=kernel.cmdline,
@@ -107,15 +100,14 @@ def run_guest(text, kernel, setting, name, number, timeout):
         )
     except Failure as error:
         return None, "", str(error)
-    output, found, status = result.output.rpartition("status ")
     cause = ""
     if trouble := result.trouble():
         cause = f"{trouble[0]} ({result.log})"
-    elif not found:
+    elif result.status is None:
         cause = f"the guest {'timed out' if result.timed_out else 'died'}, see {result.log}"
-    elif int(status) == 0:
+    elif result.status == 0:
         shutil.rmtree(result.log.parent, ignore_errors=True)
-    return int(status) if found else None, output if found else result.output, cause
+    return result.status, result.output, cause
 
 
 def measure(name, kernel, number, setting):
@@ -177,19 +169,14 @@ def plan(names, kernels, passes):
     return runs
 
 
-def run_all(runs, setting, at_once, tell):
-    """Carry out the runs, several at once where that cannot disturb; tell(outcome)."""
-    with ThreadPoolExecutor(at_once) as pool:
+def run_all(runs, setting, jobs, tell):
+    """Carry out the runs, so many at once where that cannot disturb; tell(outcome)."""
+    if setting.mode != "here":
+        root.content()  # not each of the first for itself
+    with at_once(jobs) as pool:
         futures = [pool.submit(measure, name, kernel, number, setting) for name, kernel, number in runs]
-        try:
-            for future in as_completed(futures):
-                tell(future.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            # guests and scripts are sessions of their own, which Ctrl-C does not reach
-            for child in run("pgrep", "-P", os.getpid()).split():
-                kill_session(child)
-            raise
+        for future in as_completed(futures):
+            tell(future.result())
 
 
 def machine():

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The first program of a guest that measures, see scripts/benchmark/root.py. It
-# runs /command, whose output and status go to the second serial port, and resets
-# the guest, which ends QEMU.
+# The first program of a guest whose root is in memory, see scripts/memory_guest.py.
+# It runs /command, whose output and status go to the second serial port, and
+# resets the guest, which ends QEMU.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 mount -t devtmpfs none /dev
