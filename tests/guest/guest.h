@@ -65,6 +65,24 @@ static inline void sleep_ns(uint64_t ns)
 		;
 }
 
+/*
+ * Time goes on for a guest in parallel mode while its host has stopped one of its
+ * CPUs, for seconds if the host is busy: run_tests.py says so by a variable.
+ */
+static inline bool host_stops_cpus(void)
+{
+	return getenv("HOST_STOPS_CPUS");
+}
+
+/* The result of a test that measures time: no verdict on it where it is the host's */
+#define timed_result(good, ...)						\
+	do {								\
+		if (host_stops_cpus())					\
+			ksft_test_result_skip("the host's time: " __VA_ARGS__); \
+		else							\
+			ksft_test_result(good, __VA_ARGS__);		\
+	} while (0)
+
 static inline int online_cpus(void)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN);
