@@ -20,7 +20,7 @@ from common import TOP, TREE, Failure, main_wrapper, say
 
 # Stressors that are about something else: real-time hogs meant to lock up the
 # machine, CPU hotplug, hardware watchdogs, the network
-EXCLUDED = "softlockup,cpu-online,watchdog,netdev,netlink-proc,netlink-task,sctp,dccp,ping-sock"
+EXCLUDED = "softlockup|cpu-online|watchdog|netdev|netlink-proc|netlink-task|sctp|dccp|ping-sock"
 
 LOAD = """
 cd /tmp  # the root is read-only
@@ -45,8 +45,10 @@ compile() {{
         for job in $(jobs -p); do wait $job || failed=1; done
         return $failed
 }}
+# The next stressor of a class, in an order by chance
 stress() {{
-        stress-ng --class $1 --sequential {instances} --timeout 2s --exclude {excluded} --oomable --no-rand-seed
+        stressor=$(sed -n "$((rounds % $(wc -l < /tmp/$1.list) + 1))p" /tmp/$1.list)
+        stress-ng --$stressor {instances} --timeout 2s --oomable --no-rand-seed
         code=$?
         # 3, 4: a stressor wants what this kernel or machine does not have; 2: it failed, but
         # the children of resched may count on when their sum has been taken, under fair too
@@ -56,6 +58,9 @@ stress() {{
         esac
         return $code
 }}
+for class in scheduler cpu; do
+        stress-ng --class "$class?" | sed 's/.*: //' | tr ' ' '\\n' | grep -vwE '{excluded}' | shuf > /tmp/$class.list
+done
 jobs_loop hackbench hackbench --pipe --groups 4 --loops {loops} &
 jobs_loop sockets hackbench --threads --groups 2 --loops {loops} &
 jobs_loop compile compile &
@@ -88,8 +93,8 @@ def soak(name, mode, cpus, seconds, loops):
     )
     stop = threading.Event()
     threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
-    # a class's last run may take long to end: 2 s for each of its stressors
-    patience = 900 if mode == "parallel" else 0
+    # the last round of each job may take long to end
+    patience = 300 if mode == "parallel" else 0
     result = guest.run_in_guest(
         load, mode=mode, cpus=cpus, append="sched=vrq", timeout=seconds + patience, name=f"soak-{name}", memory="6G"
     )
