@@ -97,6 +97,7 @@ def run_guest(text, kernel, setting, name, number, timeout):
             timeout=timeout,
             name=f"bench-{name}-{kernel.name}",
             seed=number + 1,
+            short_turns=WORKLOADS[name].measures_latency(),
         )
     except Failure as error:
         return None, "", str(error)

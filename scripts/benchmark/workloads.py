@@ -63,6 +63,9 @@ class Workload:
     cpus: int = 0  # 0: as many as the setting says
     quick_rows: tuple[str, ...] = ()  # all that --quick measures, if it is not all
 
+    def measures_latency(self):
+        return any(row.kind == "latency" for row in self.rows.values())
+
     def expected(self, setting):
         """The rows that a run must fill: those that are judged."""
         names = self.quick_rows if setting.quick and self.quick_rows else self.rows

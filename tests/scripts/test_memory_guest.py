@@ -17,11 +17,12 @@ def measured(monkeypatch):
     """What a script gives in a guest in virtual time."""
     runner.build_programs()
 
-    def measure(script, number=0, cmdline="sched=vrq"):
-        rows = {"a": Row("A", "s"), "b": Row("B", "s")}
-        monkeypatch.setitem(WORKLOADS, "made-up", Workload("made up", lambda setting: script, rows))
+    def measure(script, number=0, cmdline="sched=vrq", kind="throughput"):
+        rows = {"a": Row("A", "s", kind=kind), "b": Row("B", "s")}
+        name = f"made-up-{kind}"
+        monkeypatch.setitem(WORKLOADS, name, Workload("made up", lambda setting: script, rows))
         kernel = runner.Kernel("vrq", str(image_path()), cmdline)
-        return runner.measure("made-up", kernel, number, Setting("virtual", 4))
+        return runner.measure(name, kernel, number, Setting("virtual", 4))
 
     return measure
 
@@ -37,6 +38,19 @@ row b "$up"
     assert len(first) == 2
     assert first == second
     assert first != other
+
+
+def test_an_interrupt_waits_for_short_turns_only(measured):
+    """Else for those that last until the next tick of some CPU."""
+    script = """
+for cpu in 0 1 2 3; do (while :; do :; done) & done
+"$BIN/slack" 1 cyclictest -q -m -p 80 -i 1237 -d 53 -t 4 -a -l 60 > out
+kill $(jobs -p)
+sed -n 's/.*Avg: *\\([0-9]*\\).*/row a \\1/p' out | sort -k 3 -n | tail -n 1
+"""
+    with ThreadPoolExecutor() as pool:
+        latency, throughput = pool.map(lambda kind: measured(script, kind=kind).rows["a"], ("latency", "throughput"))
+    assert 0 < 2 * latency < throughput
 
 
 def test_a_guest_that_dies_is_told_and_what_it_measured_is_kept(measured):
