@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS BENCH KERNELS PASSES OUT
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES OUT
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ run: kernel
 shell: kernel
 	@$(PYTHON) scripts/guest.py
 
-## make test      all tests (PLANS="name ..." for some of them)
+## make test      all tests (PLANS="name ..." for some of them, SEED= for another chance in virtual time)
 test: kernel
 	@$(PYTHON) scripts/run_tests.py
 
