@@ -55,6 +55,16 @@ def command(text):
     return archive.content()
 
 
+def check(image):
+    """Is there all that a guest needs? Returns QEMU's path."""
+    if not Path(image).exists():
+        raise Failure(f"{image}: no kernel image; run: make kernel")
+    qemu = shutil.which("qemu-system-x86_64")
+    if not qemu:
+        raise Failure("QEMU is missing; run: make setup")
+    return qemu
+
+
 def boot(archive, *, image, mode, cpus, append, timeout, name, smp="", memory="2G", seed=1, short_turns=False):
     """Boot an image on the bytes of an initramfs; returns a Result.
 
@@ -64,11 +74,7 @@ def boot(archive, *, image, mode, cpus, append, timeout, name, smp="", memory="2
     Its output is what came by the second serial port, /dev/ttyS1; its status that
     of /command, if init.sh was its init. The guest ends by a reset.
     """
-    if not Path(image).exists():
-        raise Failure(f"{image}: no kernel image; run: make kernel")
-    qemu = shutil.which("qemu-system-x86_64")
-    if not qemu:
-        raise Failure("QEMU is missing; run: make setup")
+    qemu = check(image)
     guest.RUN.mkdir(parents=True, exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=guest.RUN))
     root, log, output = directory / "initramfs", directory / "log", directory / "output"

@@ -306,11 +306,13 @@ def scripts_tests(count):
         text=True,
     )
     passed = re.search(r"(\d+) passed", done.stdout)
-    failed = re.search(r"(\d+) (?:failed|error)", done.stdout)
     count.passed += int(passed[1]) if passed else 0
-    if failed or not passed:
-        count.failed += int(failed[1]) if failed else 1
-        count.failures.append(f"scripts: {done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr}")
+    for what in re.findall(r"^(?:FAILED|ERROR) (.*)$", done.stdout, re.M):
+        count.ok(False, f"scripts: {what}")
+    if done.returncode:
+        print(done.stdout, done.stderr)
+    if not passed:
+        count.ok(False, "scripts: none passed")
     say(f"scripts: {passed[0] if passed else 'none passed'}")
 
 

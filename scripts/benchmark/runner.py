@@ -88,6 +88,7 @@ def run_here(text, timeout):
 def run_guest(text, kernel, setting, name, number, timeout):
     """The same in a guest."""
     try:
+        memory_guest.check(kernel.image)
         result = memory_guest.boot(
             root.content() + memory_guest.command(text),
             mode=setting.mode,
