@@ -27,7 +27,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmark import plots, report, runner
 from benchmark.workloads import WORKLOADS, Setting
-from common import BUILD, TOP, Failure, main_wrapper, number, run, say
+from common import BUILD, TOP, Failure, jobs, main_wrapper, number, run, say
 from kernel import image_path
 
 PASSES = {"virtual": 2, "parallel": 7, "here": 7}
@@ -54,7 +54,7 @@ def measure(setting, kernels, passes, directory):
     names = chosen(setting)
     runs = runner.plan(names, kernels, passes)
     # virtual time does not care for what else runs on the host
-    jobs = number("JOBS", os.cpu_count()) if setting.mode == "virtual" else 1
+    at_once = jobs() if setting.mode == "virtual" else 1
     runner.build_programs()
     facts = {
         "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
@@ -80,7 +80,7 @@ def measure(setting, kernels, passes, directory):
                 line += f": FAILED: {outcome.failure}"
             progress.console.print(line, highlight=False, soft_wrap=True)
 
-        runner.run_all(runs, setting, jobs, tell)
+        runner.run_all(runs, setting, at_once, tell)
     return report.gather(outcomes, kernels, setting, facts)
 
 

@@ -59,6 +59,11 @@ def number(name, default):
     return int(text)
 
 
+def jobs():
+    """How many compilers, or guests in virtual time, run at once."""
+    return number("JOBS", os.cpu_count())
+
+
 def sha256(path):
     """The SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:

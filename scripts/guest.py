@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from common import BUILD, Failure, main_wrapper
-from kernel import image_path
+from kernel import check_image, image_path
 from processes import run_for
 
 VNG = BUILD / "venv/bin/vng"
@@ -93,8 +93,7 @@ def environment():
 
 def check(image):
     """Everything there that a guest needs?"""
-    if not Path(image).exists():
-        raise Failure(f"{image}: no kernel image; run: make kernel")
+    check_image(image)
     if not VNG.exists() or not shutil.which("qemu-system-x86_64"):
         raise Failure("virtme-ng or QEMU is missing; run: make setup")
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
+from common import BUILD, TOP, TREE, Failure, jobs, main_wrapper, run, say
 
 BASE = ["guest", "sched", "vrq"]
 # Fragments that are a configuration of their own, not additions to BASE
@@ -34,8 +34,10 @@ def image_path():
     return object_directory() / "arch/x86/boot/bzImage"
 
 
-def jobs():
-    return os.environ.get("JOBS") or str(os.cpu_count())
+def check_image(image):
+    """Raise Failure if there is no such kernel image."""
+    if not os.path.exists(image):
+        raise Failure(f"{image}: no kernel image; run: make kernel")
 
 
 def make(objects, *targets, tree=TREE):

@@ -15,6 +15,7 @@ from pathlib import Path
 import guest
 from common import TOP, Failure
 from initramfs import Archive
+from kernel import check_image
 from processes import run_for
 
 # The date is any; what differs between two seeds is chance
@@ -57,8 +58,7 @@ def command(text):
 
 def check(image):
     """Is there all that a guest needs? Returns QEMU's path."""
-    if not Path(image).exists():
-        raise Failure(f"{image}: no kernel image; run: make kernel")
+    check_image(image)
     qemu = shutil.which("qemu-system-x86_64")
     if not qemu:
         raise Failure("QEMU is missing; run: make setup")

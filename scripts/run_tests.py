@@ -19,7 +19,7 @@ import memory_guest
 import selftests
 import suspend
 import waits
-from common import BUILD, TOP, TREE, Failure, main_wrapper, number, run, say
+from common import BUILD, TOP, TREE, Failure, jobs, main_wrapper, number, run, say
 from kernel import image_path
 from processes import at_once
 
@@ -214,9 +214,9 @@ def judge(plan, result, count):
     say(f"{plan.name}: {after[0]} passed, {after[1]} failed, {after[2]} skipped, {result.seconds:.0f} s")
 
 
-def run_plans(plans, jobs, count):
+def run_plans(plans, number_at_once, count):
     """Boot the guests of plans, so many at once."""
-    with at_once(jobs) as pool:
+    with at_once(number_at_once) as pool:
         for plan, result in zip(plans, pool.map(boot, plans), strict=True):
             judge(plan, result, count)
 
@@ -344,7 +344,7 @@ def main():
     names = [name for name in names if name not in {plan.name for plan in virtual}]
     if virtual:
         say(f"{len(virtual)} plans in virtual time")
-    run_plans(virtual, number("JOBS", os.cpu_count()), count)
+    run_plans(virtual, jobs(), count)
     for place, name in enumerate(names, 1):
         say(f"[{place}/{len(names)}] {name}")
         steps[name](count)
