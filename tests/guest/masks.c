@@ -8,10 +8,13 @@
 
 #define CONFINED	400
 #define TURNS		300
+#define CHILDREN	160
 #define TASKS_A_MASK	2
 #define MASKS_MAX	60
 
 #define COUNTERS	"/sys/kernel/debug/sched/vrq"
+#define YIELD_TYPE	"/proc/sys/kernel/yield_type"
+#define RR_NS		(6 * MSEC)
 #define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
 
 static uint64_t *counters;
@@ -138,6 +141,56 @@ static void bystanders(int cpus)
 			 (unsigned long long)few);
 }
 
+/* Use the CPU until the children are there, give up the slice, and tell how long the next takes to come */
+static void wait_for_next_slice(void *cpu)
+{
+	volatile uint64_t *there = counters;
+	uint64_t start;
+
+	be_normal();
+	pin(0, *(int *)cpu);
+	while (!*there)
+		;
+	start = now_ns();
+	sched_yield();
+	counters[1] = now_ns() - start;
+}
+
+/*
+ * A task that may not leave the CPU where a parent starts many children, which may:
+ * they are on their way to the others, so they are not its load.
+ */
+static void beside_children(int cpus)
+{
+	uint64_t limit = RR_NS * (CHILDREN / cpus + 1);
+	pid_t pids[CHILDREN], pinned;
+	int cpu = sched_getcpu(), i;
+
+	if (cpus < 4) {
+		ksft_test_result_skip("fewer than four CPUs\n");
+		return;
+	}
+	if (under_vrq() && !put(YIELD_TYPE, "2"))
+		ksft_exit_fail_msg("%s: %s\n", YIELD_TYPE, strerror(errno));
+	counters[0] = 0;
+	pinned = spawn(wait_for_next_slice, &cpu);
+	sleep_ns(100 * MSEC);
+	/* a real-time task stays where it is, its children are normal ones */
+	set_policy(0, SCHED_FIFO | SCHED_RESET_ON_FORK, 50);
+	for (i = 0; i < CHILDREN; i++)
+		pids[i] = spawn(hog, NULL);
+	counters[0] = 1;
+	waitpid(pinned, NULL, 0);
+	finish_all(pids, CHILDREN);
+	be_supervisor();
+	if (under_vrq())
+		put(YIELD_TYPE, "1");
+	timed_result(counters[1] < limit,
+		     "a pinned task waits %llu of %llu us for a slice beside %d new tasks of its CPU\n",
+		     (unsigned long long)counters[1] / 1000,
+		     (unsigned long long)limit / 1000, CHILDREN);
+}
+
 /* Masks of at least two CPUs, all different, for each CPU about as many */
 static int make_masks(int cpus, uint64_t *masks)
 {
@@ -206,10 +259,11 @@ int main(void)
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	be_supervisor();
 	counters = shared((CONFINED + 1) * sizeof(*counters));
 	bystanders(cpus);
+	beside_children(cpus);
 	many_masks(cpus);
 	ksft_finished();
 }

@@ -51,6 +51,7 @@ enum vrq_place {
  * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
  * @weight: what the task adds to the weight of its run queue while queued
+ * @anywhere: the same if every CPU may run the task, else 0
  * @place: an enum vrq_place
  * @part: the part of the grq that it is in, see grq.c. Protected by grq.lock
  * @level: the enum vrq_level that the task is queued at
@@ -79,6 +80,7 @@ struct sched_vrq_entity {
 	int		cached_on;
 	unsigned int	rr_ms;
 	unsigned int	weight;
+	unsigned int	anywhere;
 	u8		place;
 	u8		part;
 	u8		level;

@@ -25,6 +25,8 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 	rq->cfs.h_nr_queued += sign;
 	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
 	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + sign * (long)p->vrq.weight);
+	WRITE_ONCE(rq->vrq.anywhere,
+		   rq->vrq.anywhere + sign * (long)p->vrq.anywhere);
 }
 
 static void publish_key(struct rq *rq, struct task_struct *p)

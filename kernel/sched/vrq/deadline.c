@@ -69,6 +69,29 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 }
 
 /**
+ * vrq_spread_weight - what some CPUs have to do once others have taken their part
+ * @weight: sum of vrq_weight() over the tasks queued on those CPUs
+ * @anywhere_here: the part of @weight of tasks that every CPU may run
+ * @anywhere: the sum over all such tasks of the machine
+ * @cpus: number of those CPUs
+ * @all: number of CPUs of the machine
+ *
+ * Where tasks that may not leave fill those CPUs the others are elsewhere already:
+ * then @weight is as it will be.
+ *
+ * Return: @weight, or less.
+ */
+u64 vrq_spread_weight(u64 weight, u64 anywhere_here, u64 anywhere,
+		      unsigned int cpus, unsigned int all)
+{
+	u64 part = div_u64(anywhere * cpus, max(all, 1U));
+	u64 leaving = anywhere_here > part ? anywhere_here - part : 0;
+
+	/* They were not read at the same moment */
+	return weight - min(weight, leaving);
+}
+
+/**
  * vrq_underrated - by how much the load seems to be greater than its weight says
  * @late: how late tasks used up their slices, ns
  * @slack: vrq_span() of nice 0, ns

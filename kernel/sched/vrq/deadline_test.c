@@ -135,6 +135,19 @@ static void long_sleep_leaves_a_deadline_that_has_passed(struct kunit *test)
 			now);
 }
 
+static void tasks_of_any_cpu_count_where_they_will_be(struct kunit *test)
+{
+	/* 160 tasks for any of 4 CPUs, all at one of them still, beside a pinned one */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(161, 160, 160, 1, 4), 41ULL);
+	/* spread already */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(41, 40, 160, 1, 4), 41ULL);
+	/* elsewhere, since 100 pinned ones leave them no room */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(100, 0, 160, 1, 4), 100ULL);
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(170, 150, 160, 2, 4), 100ULL);
+	/* most came in between reading the one and the other */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(10, 60, 60, 1, 4), 0ULL);
+}
+
 static void load_is_underrated_when_all_are_late(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, vrq_underrated(-50 * (s64)MS, 40 * MS), 1024U);
@@ -247,6 +260,7 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(deadline_counts_from_the_old_one_unless_all_are_late),
 	KUNIT_CASE(sleep_saves_up_no_more_than_twice_the_slack),
 	KUNIT_CASE(long_sleep_leaves_a_deadline_that_has_passed),
+	KUNIT_CASE(tasks_of_any_cpu_count_where_they_will_be),
 	KUNIT_CASE(load_is_underrated_when_all_are_late),
 	KUNIT_CASE(running_ahead_costs_no_more_than_the_slack),
 	KUNIT_CASE(deadline_just_after_boot_does_not_wrap),

@@ -70,6 +70,33 @@ static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
 }
 
 /*
+ * The same for spans: as if the tasks that every CPU may run were spread over all
+ * CPUs. A parent's children, say, count at its CPU until another takes them out of
+ * the grq.
+ */
+static u64 weight_beside(const struct task_struct *p, u64 weight,
+			 unsigned int cpus)
+{
+	u64 anywhere = 0, anywhere_here = 0;
+	unsigned int all = 0;
+	struct rq *rq;
+	int cpu;
+
+	if (!vrq_confined(p))
+		return weight;
+
+	for_each_cpu(cpu, cpu_active_mask) {
+		rq = cpu_rq(cpu);
+		anywhere += READ_ONCE(rq->vrq.anywhere);
+		if (cpumask_test_cpu(cpu, p->cpus_ptr))
+			anywhere_here += READ_ONCE(rq->vrq.anywhere);
+		all++;
+	}
+
+	return vrq_spread_weight(weight, anywhere_here, anywhere, cpus, all);
+}
+
+/*
  * Is more queued here than on the mean of @cpus CPUs with @weight together, by
  * more than an eighth and a part of what @p adds?
  */
@@ -164,7 +191,8 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	unsigned int cpus, nice_index = vrq_nice_index(p), rr_ms = vrq_rr_ms();
 	u64 rr_ns = (u64)rr_ms * NSEC_PER_MSEC;
 	u64 weight = weight_on_cpus_of(p, &cpus);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, weight, cpus);
+	u64 beside = weight_beside(p, weight, cpus);
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, beside, cpus);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	/*
 	 * What others were late by is nothing to one that is on time, or late
@@ -184,7 +212,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = rr_ns;
 
-	p->vrq.span = vrq_span(rr_ns, nice_index, weight, cpus) * factor >> 10;
+	p->vrq.span = vrq_span(rr_ns, nice_index, beside, cpus) * factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
 					    p->vrq.span, slack, rq->vrq.late);
 	p->vrq.roams = overloaded(rq, p, weight, cpus);
@@ -286,6 +314,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.weight = p->vrq.level == VRQ_IDLE ?
 			0 : vrq_weight(vrq_nice_index(p));
+	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
 
 	if (p->vrq.slice <= 0)
 		vrq_renew_slice(rq, p);

@@ -53,6 +53,7 @@ struct vrq_queue {
  * @slot: the preempt task: woken for this CPU, taken without grq.lock
  * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
  *	Read by other CPUs without the lock
+ * @anywhere: the part of @weight of tasks that every CPU may run; read as that is
  * @late: how late tasks used up their slices here, on the mean of the last 16
  *	or so, ns
  * @scost: what has been switched to here, see hot.c
@@ -80,6 +81,7 @@ struct vrq_rq {
 	unsigned int		confined;
 	struct task_struct	*slot;
 	unsigned long		weight;
+	unsigned long		anywhere;
 	s64			late;
 	unsigned int		scost;
 	unsigned int		scost_threshold;

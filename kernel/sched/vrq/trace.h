@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: how a task travels. scripts/trace.py in the repository of the
+ * Tracepoints: how a task travels. scripts/waits.py in the repository of the
  * series reads them, and sched_switch, and checks what must always hold.
  */
 #undef TRACE_SYSTEM
