@@ -66,6 +66,8 @@ GENERATED = {
         "kernel/sched/vrq/pick.h",
         "kernel/sched/vrq/smt.c",
         "kernel/sched/vrq/smt.h",
+        "kernel/sched/vrq/spread.c",
+        "kernel/sched/vrq/spread.h",
         "kernel/sched/vrq/util.c",
         "kernel/sched/vrq/util.h",
         "kernel/sched/vrq/util_test.c",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * On cores of several threads: who wakes up gets a core of its own while there
- * is one.
+ * is one, and who shares one leaves it when another gets idle.
  */
 #include "guest.h"
 
@@ -70,6 +70,73 @@ static void worker(void *arg)
 	}
 }
 
+/* Hogs on all threads of the first cores, as many as there are cores */
+static void start_crowded(pid_t *pids, int cores)
+{
+	int core, cpu, n = 0;
+
+	for (core = 0; core < cpus; core++)
+		for (cpu = core; cpu < cpus && core_of[core] == core && n < cores; cpu++) {
+			if (core_of[cpu] != core)
+				continue;
+			pids[n] = spawn(normal_hog, NULL);
+			pin(pids[n++], cpu);
+		}
+}
+
+/* The CPU that a process was on last, by field 39 of its stat */
+static int cpu_of(pid_t pid)
+{
+	char path[64], text[1024], *field;
+	int i, cpu = -1;
+	FILE *file;
+
+	sprintf(path, "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	field = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+	for (i = 2; field && i < 39; i++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		cpu = atoi(field);
+	if (file)
+		fclose(file);
+	return cpu;
+}
+
+static int cores_in_use(const pid_t *pids, int n)
+{
+	bool used[MAX_CPUS] = {};
+	int i, cores = 0;
+
+	for (i = 0; i < n; i++) {
+		int cpu = cpu_of(pids[i]);
+
+		if (cpu < 0 || cpu >= cpus)
+			ksft_exit_fail_msg("no CPU in stat\n");
+		cores += !used[core_of[cpu]];
+		used[core_of[cpu]] = true;
+	}
+	return cores;
+}
+
+static void spread(int cores)
+{
+	pid_t pids[MAX_CPUS];
+	int before, after, i;
+
+	start_crowded(pids, cores);
+	sleep_ns(100 * MSEC);
+	before = cores_in_use(pids, cores);
+	for (i = 0; i < cores; i++)
+		confine(pids[i], ~0ULL);
+	sleep_ns(200 * MSEC);
+	after = cores_in_use(pids, cores);
+	finish_all(pids, cores);
+	ksft_test_result(before < cores && after == cores,
+			 "%d hogs that share %d cores have one each, of %d, within 200 ms (%d)\n",
+			 cores, before, cores, after);
+}
+
 int main(void)
 {
 	int cpu, cores = 0, i;
@@ -84,7 +151,7 @@ int main(void)
 	}
 	if (cores == cpus || cores < 2 || cpus > MAX_CPUS)
 		ksft_exit_skip("%d CPUs, %d cores\n", cpus, cores);
-	ksft_set_plan(1);
+	ksft_set_plan(2);
 	be_supervisor();
 	for (i = 0; i < cores; i++)
 		pids[i] = spawn(worker, (void *)(uintptr_t)i);
@@ -95,5 +162,6 @@ int main(void)
 			 "idle cores come before idle threads of busy ones (%llu of %llu wake-ups did not)\n",
 			 (unsigned long long)state->crowded,
 			 (unsigned long long)state->wakeups);
+	spread(cores);
 	ksft_finished();
 }

@@ -16,6 +16,7 @@
 #include "pick.h"
 #include "place.h"
 #include "smt.h"
+#include "spread.h"
 #include "trace.h"
 #include "util.h"
 #include "wakeup.h"
@@ -216,6 +217,7 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 
 	vrq_expire_slot(rq);
 	vrq_smt_tick(rq);
+	vrq_spread_tick(rq);
 	/* What its level counts as may have changed */
 	if (unlikely(p->vrq.level == VRQ_ISO))
 		publish_key(rq, p);

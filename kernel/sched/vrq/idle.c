@@ -119,6 +119,52 @@ static bool core_is_idle(int cpu)
 	return true;
 }
 
+#ifdef CONFIG_SCHED_SMT
+/**
+ * vrq_core_is_shared - is another thread of a CPU's core busy?
+ * @cpu: the CPU, which is busy itself
+ *
+ * Return: true if so, by what the idle CPUs said last.
+ */
+bool vrq_core_is_shared(int cpu)
+{
+	int other;
+
+	for_each_cpu_andnot(other, cpu_smt_mask(cpu), &idle_cpus) {
+		if (other != cpu)
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * vrq_idle_core_near - is there an idle core for a task, behind the same last-level
+ * cache?
+ * @allowed: where the task may run
+ * @near: the CPU that it runs on
+ *
+ * Return: true if so. A hint: nothing is claimed.
+ */
+bool vrq_idle_core_near(const struct cpumask *allowed, int near)
+{
+	const struct cpumask *span;
+	bool found = false;
+	int cpu;
+
+	rcu_read_lock();
+	span = vrq_llc_span(near);
+	for_each_cpu_and(cpu, &idle_cpus, allowed) {
+		found = cpumask_test_cpu(cpu, span) && core_is_idle(cpu);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+
+	return found;
+}
+#endif
+
 /* The same as claim_among(), a core whose other threads are idle too */
 static int claim_core_among(const struct cpumask *allowed,
 			    const struct cpumask *among)

@@ -15,6 +15,10 @@ const struct cpumask *vrq_llc_span(int cpu);
 int vrq_claim_idle(const struct cpumask *allowed, int near);
 bool vrq_kick_idle_for(struct task_struct *p);
 bool vrq_any_idle(void);
+#ifdef CONFIG_SCHED_SMT
+bool vrq_core_is_shared(int cpu);
+bool vrq_idle_core_near(const struct cpumask *allowed, int near);
+#endif
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
 static inline void vrq_idle_init_rq(struct rq *rq) { }

@@ -11,6 +11,7 @@
 #include "place.h"
 #include "queue.h"
 #include "smt.h"
+#include "spread.h"
 #include "steal.h"
 #include "trace.h"
 #include "util.h"
@@ -313,6 +314,8 @@ static struct task_struct *choose(struct rq *rq)
 		/* It does not give way to a worse level */
 		limit = vrq_key_of(vrq_level_now(yielded->vrq.level) + 1, 0);
 	}
+	if (vrq_leaves_core(rq, curr))
+		curr = NULL;
 
 	p = earliest(rq, curr, limit, &missed);
 	if (p && yielded)

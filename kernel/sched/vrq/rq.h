@@ -67,6 +67,9 @@ struct vrq_queue {
  *	with the tunable smt_nice, see smt.c, and read by the other threads of the
  *	core without the lock
  * @gives_way: the CPU idles because a more important task runs on its core
+ * @shared_ticks: at how many ticks in a row another thread of the core was busy while
+ *	a core was idle, see spread.c
+ * @spread: the current task is to leave for that core
  * @open: a CPU that is idle may find something to take in @cache or @slot; is
  *	this CPU's bit in open_cpus, see steal.c
  * @retry: queued when a pick had to leave a task because its run queue was
@@ -91,6 +94,8 @@ struct vrq_rq {
 #ifdef CONFIG_SCHED_SMT
 	unsigned int		runs;
 	bool			gives_way;
+	bool			spread;
+	unsigned int		shared_ticks;
 #endif
 #ifdef CONFIG_SMP
 	bool			open;
