@@ -77,10 +77,15 @@ bool vrq_clear_idle(struct rq *rq)
 	return cpumask_test_and_clear_cpu(cpu_of(rq), &idle_cpus);
 }
 
+/*
+ * A CPU that was stopped for a reboot, not taken down, is offline with its bit set,
+ * while others still schedule.
+ */
 static bool claim(int cpu)
 {
 	return cpumask_test_cpu(cpu, &idle_cpus) &&
-	       cpumask_test_and_clear_cpu(cpu, &idle_cpus);
+	       cpumask_test_and_clear_cpu(cpu, &idle_cpus) &&
+	       likely(cpu_online(cpu));
 }
 
 /**
