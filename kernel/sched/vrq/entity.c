@@ -74,8 +74,8 @@ static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
  * CPUs. A parent's children, say, count at its CPU until another takes them out of
  * the grq.
  */
-static u64 weight_beside(const struct task_struct *p, u64 weight,
-			 unsigned int cpus)
+static u64 weight_when_spread(const struct task_struct *p, u64 weight,
+			      unsigned int cpus)
 {
 	u64 anywhere = 0, anywhere_here = 0;
 	unsigned int all = 0;
@@ -191,8 +191,8 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	unsigned int cpus, nice_index = vrq_nice_index(p), rr_ms = vrq_rr_ms();
 	u64 rr_ns = (u64)rr_ms * NSEC_PER_MSEC;
 	u64 weight = weight_on_cpus_of(p, &cpus);
-	u64 beside = weight_beside(p, weight, cpus);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, beside, cpus);
+	u64 spread = weight_when_spread(p, weight, cpus);
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, spread, cpus);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	/*
 	 * What others were late by is nothing to one that is on time, or late
@@ -212,7 +212,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = rr_ns;
 
-	p->vrq.span = vrq_span(rr_ns, nice_index, beside, cpus) * factor >> 10;
+	p->vrq.span = vrq_span(rr_ns, nice_index, spread, cpus) * factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
 					    p->vrq.span, slack, rq->vrq.late);
 	p->vrq.roams = overloaded(rq, p, weight, cpus);

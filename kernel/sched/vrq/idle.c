@@ -124,6 +124,20 @@ static bool core_is_idle(int cpu)
 	return true;
 }
 
+/* A CPU of an idle core, in @allowed and in @among; -1 if there is none */
+static int idle_core_among(const struct cpumask *allowed,
+			   const struct cpumask *among)
+{
+	int cpu;
+
+	for_each_cpu_and(cpu, &idle_cpus, allowed) {
+		if (cpumask_test_cpu(cpu, among) && core_is_idle(cpu))
+			return cpu;
+	}
+
+	return -1;
+}
+
 #ifdef CONFIG_SCHED_SMT
 /**
  * vrq_core_is_shared - is another thread of a CPU's core busy?
@@ -153,17 +167,10 @@ bool vrq_core_is_shared(int cpu)
  */
 bool vrq_idle_core_near(const struct cpumask *allowed, int near)
 {
-	const struct cpumask *span;
-	bool found = false;
-	int cpu;
+	bool found;
 
 	rcu_read_lock();
-	span = vrq_llc_span(near);
-	for_each_cpu_and(cpu, &idle_cpus, allowed) {
-		found = cpumask_test_cpu(cpu, span) && core_is_idle(cpu);
-		if (found)
-			break;
-	}
+	found = idle_core_among(allowed, vrq_llc_span(near)) >= 0;
 	rcu_read_unlock();
 
 	return found;
@@ -176,13 +183,11 @@ static int claim_core_among(const struct cpumask *allowed,
 {
 	int cpu;
 
-	for_each_cpu_and(cpu, &idle_cpus, allowed) {
-		if (cpumask_test_cpu(cpu, among) && core_is_idle(cpu) &&
-		    claim(cpu))
-			return cpu;
-	}
+	do {
+		cpu = idle_core_among(allowed, among);
+	} while (cpu >= 0 && !claim(cpu));
 
-	return -1;
+	return cpu;
 }
 
 /* An idle core before an idle thread of a busy one */
