@@ -108,6 +108,28 @@ static inline long long number_after(const char *path, const char *key)
 	return value;
 }
 
+/* Field @number, from 4 on, of what /proc/PID/stat tells of a process; false if there is none */
+static inline bool stat_field(pid_t pid, int number, long long *value)
+{
+	char path[64], line[1024], *at;
+	bool there = false;
+	FILE *file;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	/* the name, field 2, may have spaces and brackets */
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	for (i = 2; at && i < number; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		there = sscanf(at, "%lld", value) == 1;
+	fclose(file);
+	return there;
+}
+
 /* Write a file of the kernel's: true, or false and errno */
 static inline bool put(const char *path, const char *text)
 {

@@ -190,19 +190,14 @@ static uint64_t cpu_time_of_hogs(const struct pi *pi)
 	return sum;
 }
 
-/* The 18th field, below 0 for a real-time priority, lent or not; the name has no space */
+/* Field 18 is below 0 for a real-time priority, lent or not */
 static bool has_rt_priority(void)
 {
-	char text[512] = "", *field = text;
-	int fd = open("/proc/self/stat", O_RDONLY), i;
+	long long priority;
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		ksft_exit_fail_msg("/proc/self/stat: %s\n", strerror(errno));
-	close(fd);
-	for (i = 1; field && i < 18; i++)
-		field = strchr(field + 1, ' ');
-
-	return field && atoi(field) < 0;
+	if (!stat_field(getpid(), 18, &priority))
+		ksft_exit_fail_msg("no priority in stat\n");
+	return priority < 0;
 }
 
 static void pi_owner(void *arg)

@@ -339,26 +339,19 @@ static void test_many(void)
 	end_all();
 }
 
-/* Do something with every kernel thread that is bound to one CPU */
+/* Do something with every kernel thread that is bound to one CPU: PF_KTHREAD, in field 9 */
 static int for_each_bound_kthread(int (*look)(pid_t pid, uint64_t mask))
 {
-	unsigned int flags;
-	char path[64];
+	long long flags;
 	int sum = 0;
 	pid_t pid;
-	FILE *file;
 
 	for (pid = 2; pid < 2000; pid++) {
 		uint64_t mask = mask_of(pid);
 
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		file = mask ? fopen(path, "r") : NULL;
-		if (!file)
-			continue;
-		if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-		    flags & 0x00200000 && !(mask & (mask - 1)))
+		if (mask && !(mask & (mask - 1)) &&
+		    stat_field(pid, 9, &flags) && flags & 0x00200000)
 			sum += look(pid, mask);
-		fclose(file);
 	}
 	return sum;
 }

@@ -84,34 +84,16 @@ static void start_crowded(pid_t *pids, int cores)
 		}
 }
 
-/* The CPU that a process was on last, by field 39 of its stat */
-static int cpu_of(pid_t pid)
-{
-	char path[64], text[1024], *field;
-	int i, cpu = -1;
-	FILE *file;
-
-	sprintf(path, "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	field = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	for (i = 2; field && i < 39; i++)
-		field = strchr(field + 1, ' ');
-	if (field)
-		cpu = atoi(field);
-	if (file)
-		fclose(file);
-	return cpu;
-}
-
 static int cores_in_use(const pid_t *pids, int n)
 {
 	bool used[MAX_CPUS] = {};
 	int i, cores = 0;
 
 	for (i = 0; i < n; i++) {
-		int cpu = cpu_of(pids[i]);
+		long long cpu;
 
-		if (cpu < 0 || cpu >= cpus)
+		/* that it was on last */
+		if (!stat_field(pids[i], 39, &cpu) || cpu >= cpus)
 			ksft_exit_fail_msg("no CPU in stat\n");
 		cores += !used[core_of[cpu]];
 		used[core_of[cpu]] = true;
