@@ -91,7 +91,8 @@ void vrq_note_wait(struct rq *rq, struct task_struct *p);
 void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
-void vrq_defer(struct rq *rq, struct task_struct *p, u64 behind);
+void vrq_defer(struct rq *rq, struct task_struct *p,
+	       const struct task_struct *last);
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child);
 void vrq_update_entity(struct rq *rq, struct task_struct *p);

@@ -284,24 +284,29 @@ static void tell_place(struct task_struct *p, bool missed)
 	}
 }
 
-static u64 last_deadline_of(struct vrq_queue *queue, enum vrq_level level)
+static struct task_struct *last_of(struct vrq_queue *queue, enum vrq_level level)
 {
 	struct rb_node *last = rb_last(&queue->tasks[level].rb_root);
 
-	return last ? rb_entry(last, struct task_struct, vrq.node)->vrq.deadline : 0;
+	return last ? rb_entry(last, struct task_struct, vrq.node) : NULL;
 }
 
-/* The latest deadline among the tasks of @level that wait for this CPU, or 0 */
-static u64 last_deadline(struct rq *rq, enum vrq_level level)
+/* Of the tasks of @level that wait for this CPU the one with the latest deadline */
+static struct task_struct *last_waiting(struct rq *rq, enum vrq_level level)
 {
-	return max(last_deadline_of(&rq->vrq.local, level),
-		   last_deadline_of(&rq->vrq.cache, level));
+	struct task_struct *local = last_of(&rq->vrq.local, level);
+	struct task_struct *cached = last_of(&rq->vrq.cache, level);
+
+	if (!local || !cached)
+		return local ?: cached;
+
+	return local->vrq.deadline > cached->vrq.deadline ? local : cached;
 }
 
 /* Choose among what waits for @rq and its current task, see vrq_pick_task() */
 static struct task_struct *choose(struct rq *rq)
 {
-	struct task_struct *curr = vrq_curr(rq), *yielded = NULL, *p;
+	struct task_struct *curr = vrq_curr(rq), *yielded = NULL, *last, *p;
 	s64 limit = VRQ_KEY_NONE;
 	bool missed = false;
 
@@ -318,8 +323,11 @@ static struct task_struct *choose(struct rq *rq)
 		curr = NULL;
 
 	p = earliest(rq, curr, limit, &missed);
-	if (p && yielded)
-		vrq_defer(rq, yielded, last_deadline(rq, yielded->vrq.level));
+	if (p && yielded) {
+		last = last_waiting(rq, yielded->vrq.level);
+		if (last)
+			vrq_defer(rq, yielded, last);
+	}
 	p = p ?: yielded;
 	if (p)
 		tell_place(p, missed);
