@@ -93,7 +93,7 @@ static int cores_in_use(const pid_t *pids, int n)
 		long long cpu;
 
 		/* that it was on last */
-		if (!stat_field(pids[i], 39, &cpu) || cpu >= cpus)
+		if (!stat_field(pids[i], 39, &cpu) || cpu < 0 || cpu >= cpus)
 			ksft_exit_fail_msg("no CPU in stat\n");
 		cores += !used[core_of[cpu]];
 		used[core_of[cpu]] = true;
