@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What must hold before a commit: the series in sync with our files and applied
-# in full, checkpatch --strict, W=1 and sparse silent on our files, linters
-# silent on the scripts. Needs build/tree. Usage: scripts/check.sh
+# What must hold before a commit: the series in sync with our files, in its form,
+# and applied in full, by quilt and by git am alike; checkpatch --strict, W=1 and
+# sparse silent on our files, linters silent on the scripts. Needs build/tree.
+# Usage: scripts/check.sh
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,6 +31,12 @@ in_sync()
 {
 	python3 "$top/scripts/series.py" --check >/dev/null
 	python3 "$top/scripts/series.py" --stats >/dev/null
+}
+
+# The source that build/tree is made from; make check-versions does all others
+applies()
+{
+	python3 "$top/scripts/check_versions.py" --at-hand >/dev/null
 }
 
 # New files want an entry in MAINTAINERS, which is the kernel's own
@@ -69,7 +76,8 @@ tools_c()
 	make -s -C "$top/tests/guest" OUT="$build/tests/guest" TREE="$tree"
 }
 
-step "series in sync" in_sync
+step "series in sync, and in its form" in_sync
+step "series applies with quilt and git am" applies
 step "checkpatch --strict" checkpatch
 step "W=1, with sched_ext" compile ext kernel/sched/ W=1
 step "sparse" compile ext kernel/sched/vrq/ C=2

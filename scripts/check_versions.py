@@ -6,20 +6,25 @@ Upstream tarballs come from Debian's source packages, patched sources from the
 packages linux-source-6.12. quilt push -a and git am must give the same tree.
 
 Usage: check_versions.py
+       check_versions.py --at-hand   only the source that build/tree is made from
 """
 
 import os
-import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-from common import BUILD, PATCHES, Failure, main_wrapper, run, say, series
-from tree import apt_options, apt_update, debian_versions, push, quilt, unpack_linux_source, version_key
+import patchform
+from common import BUILD, PATCHES, TREE, Failure, main_wrapper, run, say, series
+from tree import apt_options, apt_update, debian_versions, kernel_version, push, unpack_linux_source, version_key
 
 WORK = BUILD / "versions"
 # Before this the scheduler's counters had other names
 OLDEST = "6.12.94"
+# How tar finds files below a directory of any name
+MATCH = ["--wildcards", "--no-wildcards-match-slash"]
 
 
 def upstream_offers(options):
@@ -43,11 +48,9 @@ def patched_offers():
 
 
 def touched():
-    """The files that the series touches or adds."""
-    names = set()
-    for patch in series():
-        names |= set(re.findall(r"^diff --git a/(\S+) ", patch.read_text(), re.M))
-    return sorted(names)
+    """The kernel's own files that the series changes."""
+    diffs = [diff for patch in series() for diff in patchform.read(patch)[1]]
+    return sorted({diff.name for diff in diffs} - {diff.name for diff in diffs if diff.new})
 
 
 def fetch_upstream(options, version, package):
@@ -69,43 +72,52 @@ def fetch_patched(version):
 
 
 def extract(tarball, directory):
-    """Only the files that the series touches: all that patch and git am need."""
-    directory.mkdir()
-    existing = [name for name in touched() if not any(f"b/{name}\n@@ -0,0" in patch.read_text() for patch in series())]
-    run("tar", "xf", tarball, "--strip-components=1", "-C", directory, "--wildcards", *(f"*/{n}" for n in existing))
+    """Only the files that the series changes: all that patch and git am need."""
+    run("tar", "xf", tarball, "--strip-components=1", "-C", directory, *MATCH, *(f"*/{name}" for name in touched()))
 
 
-def same_by_git(directory):
-    """git am gives what quilt gave."""
-    other = directory.with_name("git")
-    shutil.copytree(directory, other, ignore=shutil.ignore_patterns(".pc"))
-    quilt(directory, "pop", "-a", "-q")
-    shutil.rmtree(other)
-    shutil.copytree(directory, other, ignore=shutil.ignore_patterns(".pc"))
+def originals(tree, directory):
+    """The same files of a tree that the series is applied to, as they were before: quilt keeps them."""
+    for name in touched():
+        kept = [tree / ".pc" / patch.name / name for patch in series()]
+        source = next((path for path in kept if path.exists()), tree / name)
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, directory / name)
+
+
+def apply_with_git(directory):
+    """git am of the whole series."""
     identity = ["-c", "user.name=check", "-c", "user.email=check@localhost"]
-    run("git", "init", "-q", ".", cwd=other)
-    run("git", "add", "-A", cwd=other)
-    run("git", *identity, "commit", "-qm", "vanilla", cwd=other)
-    run("git", *identity, "am", "-q", *series(), cwd=other)
-    push(directory)
-    done = subprocess.run(
-        ["diff", "-r", "-x", ".git", "-x", ".pc", directory, other], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise Failure(f"git am and quilt differ: {done.stdout.splitlines()[0]}")
+    run("git", "init", "-q", ".", cwd=directory)
+    run("git", "add", "-A", cwd=directory)
+    run("git", *identity, "commit", "-qm", "vanilla", cwd=directory)
+    run("git", *identity, "am", "-q", *series(), cwd=directory)
 
 
-def check(tarball):
-    """Push the series to a fresh extract of a tarball, then compare with git am."""
-    directory = WORK / "tree"
-    for path in (directory, WORK / "git"):
-        shutil.rmtree(path, ignore_errors=True)
-    extract(tarball, directory)
-    push(directory)
-    same_by_git(directory)
+def check(fill):
+    """Apply the series with quilt and with git am to what fill(directory) puts there; both must give the same."""
+    with tempfile.TemporaryDirectory(prefix="versions-", dir=BUILD) as work:
+        by_git, by_quilt = Path(work, "git"), Path(work, "quilt")
+        by_git.mkdir()
+        fill(by_git)
+        shutil.copytree(by_git, by_quilt)
+        push(by_quilt)
+        apply_with_git(by_git)
+        command = ["diff", "-r", "-x", ".git", "-x", ".pc", by_quilt, by_git]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Failure(f"git am and quilt differ: {done.stdout.splitlines()[0]}")
 
 
-def main():
+def check_at_hand():
+    """The source of build/tree; make check does that, and it needs no network."""
+    if not TREE.exists():
+        raise Failure("no source yet; run: make tree")
+    check(lambda directory: originals(TREE, directory))
+    say(f"{kernel_version(TREE)}: applies, quilt and git am agree")
+
+
+def check_all():
     os.makedirs(BUILD, exist_ok=True)
     options = apt_options()
     apt_update(options)
@@ -126,7 +138,7 @@ def main():
             say(f"{name}: listed, not delivered")
             continue
         try:
-            check(tarball)
+            check(lambda directory, source=tarball: extract(source, directory))
             good.append(name)
             say(f"{name}: applies, quilt and git am agree")
         except Failure as error:
@@ -135,6 +147,16 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     say(f"{len(good)} versions, {len(bad)} failed, series of {len(series())} patches in {PATCHES.name}")
     return bool(bad or not good)
+
+
+def main():
+    match sys.argv[1:]:
+        case []:
+            return check_all()
+        case ["--at-hand"]:
+            return check_at_hand()
+        case _:
+            sys.exit(__doc__)
 
 
 if __name__ == "__main__":

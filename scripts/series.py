@@ -3,18 +3,18 @@
 """Make the patches that only add our own files, or check that they are in sync.
 
 The message of such a patch stands in the patch itself, above the line "---",
-and is kept. Patches on existing kernel files are not touched: refresh them
-with quilt from build/tree.
+and is kept. Patches on existing kernel files are refreshed with quilt from
+build/tree; only their form is mended here, see patchform.py.
 
-Usage: series.py           write the generated patches
-       series.py --check   fail if one differs from the files
+Usage: series.py           write the generated patches, mend the form of the others
+       series.py --check   fail if one differs from the files, or has another form
        series.py --stats   lines added to existing kernel files, and our own
        series.py --patch FILE   write the all-in-one patch of the tree
 """
 
-import re
 import sys
 
+import patchform
 from common import PATCHES, TOP, TREE, Failure, main_wrapper, run, say, series
 from tree import quilt
 
@@ -27,30 +27,31 @@ GENERATED = {
     ],
     "0002-sched-vrq-tasks-queues-and-the-locking-contract.patch": [
         "include/linux/sched/vrq.h",
-        "kernel/sched/vrq/cache.c",
-        "kernel/sched/vrq/cache.h",
         "kernel/sched/vrq/core.h",
         "kernel/sched/vrq/counters.c",
         "kernel/sched/vrq/counters.h",
         "kernel/sched/vrq/debugfs.c",
         "kernel/sched/vrq/debugfs.h",
+        "kernel/sched/vrq/domain.c",
+        "kernel/sched/vrq/domain.h",
+        "kernel/sched/vrq/enabled.h",
         "kernel/sched/vrq/entity.c",
         "kernel/sched/vrq/entity.h",
-        "kernel/sched/vrq/grq.c",
-        "kernel/sched/vrq/grq.h",
         "kernel/sched/vrq/hot.c",
         "kernel/sched/vrq/hot.h",
         "kernel/sched/vrq/idle.c",
         "kernel/sched/vrq/idle.h",
         "kernel/sched/vrq/iso.c",
         "kernel/sched/vrq/iso.h",
+        "kernel/sched/vrq/load.c",
+        "kernel/sched/vrq/load.h",
         "kernel/sched/vrq/place.c",
         "kernel/sched/vrq/place.h",
         "kernel/sched/vrq/queue.c",
         "kernel/sched/vrq/queue.h",
         "kernel/sched/vrq/rq.h",
-        "kernel/sched/vrq/steal.c",
-        "kernel/sched/vrq/steal.h",
+        "kernel/sched/vrq/shared.c",
+        "kernel/sched/vrq/shared.h",
         "kernel/sched/vrq/trace.c",
         "kernel/sched/vrq/trace.h",
         "kernel/sched/vrq/tunables.c",
@@ -59,6 +60,8 @@ GENERATED = {
     "0003-sched-vrq-pick-wake-up-and-the-scheduling-class.patch": [
         "kernel/sched/vrq/Kconfig",
         "kernel/sched/vrq/Makefile",
+        "kernel/sched/vrq/balance.c",
+        "kernel/sched/vrq/balance.h",
         "kernel/sched/vrq/boot.c",
         "kernel/sched/vrq/class.c",
         "kernel/sched/vrq/hooks.h",
@@ -66,8 +69,6 @@ GENERATED = {
         "kernel/sched/vrq/pick.h",
         "kernel/sched/vrq/smt.c",
         "kernel/sched/vrq/smt.h",
-        "kernel/sched/vrq/spread.c",
-        "kernel/sched/vrq/spread.h",
         "kernel/sched/vrq/util.c",
         "kernel/sched/vrq/util.h",
         "kernel/sched/vrq/util_test.c",
@@ -94,32 +95,25 @@ def own_files():
     return sorted(listed.split())
 
 
-def header(path):
-    """The message of a patch: all above the first diff."""
+def message(path):
+    """The message of a generated patch, which stands in it."""
     if not path.exists():
         raise Failure(f"{path.name}: missing; write its message, ending in a line ---, first")
-    message = re.split(r"^diff --git ", path.read_text(), maxsplit=1, flags=re.M)[0]
-    if not message.rstrip().endswith("---"):
-        raise Failure(f"{path.name}: its message does not end in a line ---")
-    return message.rstrip() + "\n\n"
+    return patchform.read(path)[0]
 
 
 def addition(name):
-    """The diff that adds a file, as git prints it."""
+    """The diff that adds a file."""
     text = (TOP / name).read_text()
     if not text.endswith("\n"):
         raise Failure(f"{name}: no newline at its end")
     lines = text.splitlines()
-    body = "".join(f"+{line}\n" for line in lines)
-    return (
-        f"diff --git a/{name} b/{name}\nnew file mode 100644\n"
-        f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
-    )
+    return patchform.Diff(name, True, [f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines)])
 
 
 def generate(name):
     """The text of a generated patch."""
-    return header(PATCHES / name) + "".join(addition(file) for file in GENERATED[name])
+    return patchform.compose(message(PATCHES / name), [addition(file) for file in GENERATED[name]])
 
 
 def stray_files():
@@ -127,12 +121,19 @@ def stray_files():
     return sorted(set(own_files()) - {file for files in GENERATED.values() for file in files})
 
 
-def check():
+def none_stray():
     if stray_files():
         raise Failure(f"{stray_files()[0]}: in no patch; add it to GENERATED in scripts/series.py")
+
+
+def check():
+    none_stray()
     for name in GENERATED:
         if (PATCHES / name).read_text() != generate(name):
             raise Failure(f"{name}: differs from the files that it adds; run: make series")
+    for patch in series():
+        if patch.read_text() != patchform.mended(patch):
+            raise Failure(f"{patch.name}: has not the form that scripts/patchform.py describes; run: make series")
     listed = {patch.name for patch in series()}
     there = {patch.name for patch in PATCHES.glob("*.patch")}
     if listed != there:
@@ -141,24 +142,17 @@ def check():
 
 
 def write():
-    if stray_files():
-        raise Failure(f"{stray_files()[0]}: in no patch; add it to GENERATED in scripts/series.py")
-    for name in GENERATED:
-        text = generate(name)
-        if (PATCHES / name).read_text() != text:
-            (PATCHES / name).write_text(text)
-            say(f"series: {name} written")
+    none_stray()
+    for patch in series():
+        text = generate(patch.name) if patch.name in GENERATED else patchform.mended(patch)
+        if patch.read_text() != text:
+            patch.write_text(text)
+            say(f"series: {patch.name} written")
 
 
 def stats():
-    added = removed = files = 0
-    for patch in series():
-        if patch.name in GENERATED:
-            continue
-        for line in patch.read_text().splitlines():
-            files += line.startswith("diff --git ")
-            added += line.startswith("+") and not line.startswith("+++ ")
-            removed += line.startswith("-") and not line.startswith(("--- ", "-- ", "---"))
+    diffs = [diff for patch in series() if patch.name not in GENERATED for diff in patchform.read(patch)[1]]
+    added, removed = (sum(diff.count(sign) for diff in diffs) for sign in "+-")
     say(f"existing kernel files: {added} lines added, {removed} removed (at most 400 to be added)")
     for name in own_files():
         say(f"{len((TOP / name).read_text().splitlines()):6} {name}")
