@@ -4,9 +4,10 @@
 
 Boots the same image under sched=fair and sched=vrq, runs the workloads in
 turns, and writes report.md, report.json and plots into build/bench/<date>.
-From the environment: MODE=virtual|parallel, CPUS=, PASSES=, BENCH="names" for
-some of the workloads, KERNELS="name=bzImage[:cmdline] ..." for more kernels,
-OUT= for another directory.
+From the environment: MODE=virtual|coherence|parallel, CPUS=, PASSES=,
+BENCH="names" for some of the workloads, OUT= for another directory,
+KERNELS="name=bzImage[:cmdline] ..." for more kernels, and for coherence mode
+TOPOLOGY=NODESxCACHESxCPUS.
 
 Usage: bench.py [--quick] [--here]   measure; --here: this machine, no guest
        bench.py --list               the workloads
@@ -25,12 +26,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from benchmark import plots, report, runner
+from benchmark import coherence, plots, report, runner
 from benchmark.workloads import WORKLOADS, Setting
 from common import BUILD, TOP, Failure, jobs, main_wrapper, number, run, say
 from kernel import image_path
 
-PASSES = {"virtual": 2, "parallel": 7, "here": 7}
+PASSES = {"virtual": 2, "coherence": 1, "parallel": 7, "here": 7}
 
 
 def chosen(setting):
@@ -39,7 +40,10 @@ def chosen(setting):
     for name in names:
         if name not in WORKLOADS:
             raise Failure(f"BENCH: no workload named {name}; bench.py --list shows them")
-    return names or [name for name, workload in WORKLOADS.items() if workload.quick or not setting.quick]
+        if setting.mode not in WORKLOADS[name].modes:
+            raise Failure(f"BENCH: {name} is for MODE={' or '.join(WORKLOADS[name].modes)}")
+    known = {name: workload for name, workload in WORKLOADS.items() if setting.mode in workload.modes}
+    return names or [name for name, workload in known.items() if workload.quick or not setting.quick]
 
 
 def commit():
@@ -54,8 +58,11 @@ def measure(setting, kernels, passes, directory):
     names = chosen(setting)
     runs = runner.plan(names, kernels, passes)
     # virtual time does not care for what else runs on the host
-    at_once = jobs() if setting.mode == "virtual" else 1
+    at_once = jobs() if setting.guest_mode() == "virtual" else 1
     runner.build_programs()
+    if setting.mode == "coherence":
+        coherence.check_emulator()
+        coherence.build()
     facts = {
         "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
         "commit": commit(),
@@ -115,7 +122,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the guests end too
     mode = "here" if options.here else os.environ.get("MODE") or "virtual"
     if mode not in PASSES:
-        raise Failure(f"MODE={mode}: it is virtual or parallel")
+        raise Failure(f"MODE={mode}: it is virtual, coherence or parallel")
     cpus = os.cpu_count() if mode == "here" else number("CPUS", 4)
     setting = Setting(mode, cpus, options.quick)
     if mode == "here":

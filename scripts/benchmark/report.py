@@ -21,7 +21,7 @@ MARKS = {"met": ("✓", "green"), "near": ("~", "yellow"), "missed": ("✗", "re
 
 def gather(outcomes, kernels, setting, facts):
     """The content of report.json."""
-    rows, bins, failures = {}, {}, []
+    rows, bins, tables, failures = {}, {}, {}, []
     for outcome in sorted(outcomes, key=lambda outcome: outcome.number):
         if outcome.failure:
             failures.append(
@@ -36,6 +36,8 @@ def gather(outcomes, kernels, setting, facts):
         for row, value in outcome.rows.items():
             by_kernel = rows.setdefault(f"{outcome.workload}/{row}", {})
             by_kernel.setdefault(outcome.kernel, []).append(value)
+        for name, found in outcome.tables.items():  # those of the first pass
+            tables.setdefault(f"{outcome.workload}/{name}", {}).setdefault(outcome.kernel, found)
         for name, counts in outcome.bins.items():
             total = bins.setdefault(f"{outcome.workload}/{name}", {}).setdefault(outcome.kernel, {})
             for upper, count in counts.items():
@@ -55,6 +57,7 @@ def gather(outcomes, kernels, setting, facts):
         ],
         "rows": {row: rows[row] for row in in_order(rows)},
         "histograms": bins,
+        "tables": tables,
         "failures": failures,
     }
 
@@ -78,10 +81,33 @@ def load(path):
     return report
 
 
-def targets(mode):
-    """The highest cost ratio that each row may have, that of rows not named, and limits of the figure itself."""
+def targets(mode, cpus):
+    """What is asked of sched=vrq with so many CPUs.
+
+    Ratios by row, the ratio of rows not named, limits of figures themselves, and
+    {row: [other row, how many times its figure is allowed]}.
+    """
     table = tomllib.loads(TARGETS.read_text())
-    return table.get(mode, {}), table["default"], table["limits"]
+
+    def section(name):
+        return table.get(name, {}) | table.get(f"{name}-{cpus}", {})
+
+    limits = table["limits"] | table.get(f"limits-{mode}-{cpus}", {})
+    return section(mode), table["default"], limits, section(f"growth-{mode}")
+
+
+def judged(report, name, values, comparison):
+    """The target of a row of sched=vrq, and how it is met; empty if nothing is asked."""
+    wanted, default, limits, growth = targets(report["mode"], report["cpus"])
+    if name in limits:
+        return limits[name], figures.against_limit(values, limits[name])
+    if name in growth and (other := report["rows"].get(growth[name][0], {}).get("vrq")):
+        limit = statistics.median(other) * growth[name][1]
+        return round(limit, 3), figures.against_limit(values, limit)
+    if comparison and row_of(name).better:
+        target = wanted.get(name, default)
+        return target, comparison.against(target)
+    return "", ""
 
 
 def row_of(name):
@@ -93,7 +119,6 @@ def table_rows(report):
     """For each row: its name, cells for the kernels, and the mark against the target."""
     names = [kernel["name"] for kernel in report["kernels"]]
     base = names[0]
-    wanted, default, limits = targets(report["mode"])
     for name, values in report["rows"].items():
         row = row_of(name)
         cells, mark, target = [], "", ""
@@ -103,15 +128,12 @@ def table_rows(report):
                 continue
             median = statistics.median(values[kernel])
             cell = f"{figures.number(median)} ±{figures.spread(values[kernel]):.1%}"
+            comparison = None
             if kernel != base and base in values:
                 comparison = figures.compare(values[base], values[kernel], row.better)
                 cell += f" ({comparison.ratio:.2f})"
-                if kernel == "vrq" and base == "fair" and row.better:
-                    target = wanted.get(name, default)
-                    mark = comparison.against(target)
-            if kernel == "vrq" and name in limits:
-                target = limits[name]
-                mark = figures.against_limit(values[kernel], target)
+            if kernel == "vrq":
+                target, mark = judged(report, name, values[kernel], comparison if base == "fair" else None)
             cells.append(cell)
         yield name, row, cells, mark, target
 
@@ -161,6 +183,47 @@ def failure_line(failure):
     return f"{failure['workload']}, {failure['kernel']}, pass {failure['pass']}: {failure['cause']}"
 
 
+# Of what a plugin of the emulator found: what a table is about, and its columns
+TABLES = {
+    "functions": ("lines from another CPU by function, a switch", "read + written"),
+    "data": ("lines from another CPU by data, a switch", "read + written"),
+    "instructions": ("instructions by function, a switch", ""),
+    "irqs-off": ("longest time with interrupts off in VRQ's code, by the function that took most of it", "µs"),
+    "locks": ("locks taken in VRQ's code: entries a switch, busy", "%"),
+}
+SHOWN = 15
+
+
+def entry_text(values):
+    return " + ".join(figures.number(value) for value in values) if values else "—"
+
+
+def found_tables(found, names):
+    """The lines of the tables of one watch: the first of each kernel, beside each other."""
+    for key, (title, unit) in TABLES.items():
+        by_kernel = {name: {entry[0]: entry[1:] for entry in found.get(name, {}).get(key, ())} for name in names}
+        most = {}
+        for entries in by_kernel.values():
+            for entry, values in entries.items():
+                most[entry] = max(most.get(entry, 0), sum(values))
+        if not most:
+            continue
+        yield f"\n{title}{f', {unit}' if unit else ''}:\n"
+        yield "| | " + " | ".join(names) + " |"
+        yield "| --- | " + " | ".join("---:" for _ in names) + " |"
+        for entry in sorted(most, key=lambda entry: -most[entry])[:SHOWN]:
+            yield f"| `{entry}` | " + " | ".join(entry_text(by_kernel[name].get(entry)) for name in names) + " |"
+
+
+def tables_of(report, workload, names):
+    """The tables of a workload, as text."""
+    return "".join(
+        f"\n### `{name}`\n" + "".join(f"{line}\n" for line in found_tables(found, names))
+        for name, found in report.get("tables", {}).items()
+        if name.partition("/")[0] == workload
+    )
+
+
 def markdown(report, plots=()):
     """report.md."""
     names = [kernel["name"] for kernel in report["kernels"]]
@@ -174,12 +237,13 @@ def markdown(report, plots=()):
     for name, row, cells, mark, target in table_rows(report):
         workload = name.partition("/")[0]
         if workload != current:
+            text += tables_of(report, current, names)
             current = workload
             text += f"\n## {WORKLOADS[workload].title} (`{workload}`)\n\n"
             text += "| row | unit | " + " | ".join(names) + " | target | |\n"
             text += "| --- | --- | " + " | ".join("---:" for _ in names) + " | ---: | --- |\n"
         text += f"| {row.title} | {row.unit} | " + " | ".join(cells) + f" | {target} | {MARKS[mark][0]} |\n"
-    return text
+    return text + tables_of(report, current, names)
 
 
 def show(report):

@@ -7,19 +7,26 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from concurrent.futures import as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import memory_guest
 from common import Failure, run
 from processes import at_once, kill_session
 
-from . import root
+from . import coherence, root
 from .root import PROGRAMS, SOURCES
 from .workloads import WORKLOADS
 
-TIMEOUT = {"virtual": 1500, "parallel": 1500, "here": 3600}
+TIMEOUT = {"virtual": 1500, "coherence": 2400, "parallel": 1500, "here": 3600}
+
+
+def time_limit(setting):
+    """The host's seconds that a run may take; all CPUs of virtual time share one of the host's."""
+    return TIMEOUT[setting.mode] * (max(setting.cpus // 16, 1) if setting.guest_mode() == "virtual" else 1)
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class Outcome:
     bins: dict
     release: str
     failure: str = ""
+    tables: dict = field(default_factory=dict)  # by what was watched, in coherence mode
     seconds: float = 0  # of the host's time, the boot included
 
 
@@ -85,20 +93,20 @@ def run_here(text, timeout):
     return process.returncode, output, ""
 
 
-def run_guest(text, kernel, setting, name, number, timeout):
+def run_guest(text, kernel, setting, name, number, timeout, **options):
     """The same in a guest."""
     try:
         memory_guest.check(kernel.image)
         result = memory_guest.boot(
             root.content() + memory_guest.command(text),
-            mode=setting.mode,
+            mode=setting.guest_mode(),
             cpus=setting.cpus,
-            append=kernel.cmdline,
+            append=f"{kernel.cmdline} {options.pop('append', '')}",
             image=kernel.image,
             timeout=timeout,
             name=f"bench-{name}-{kernel.name}",
             seed=number + 1,
-            short_turns=WORKLOADS[name].measures_latency(),
+            **({"round_us": memory_guest.short_round(setting.cpus) if WORKLOADS[name].short_turns() else 0} | options),
         )
     except Failure as error:
         return None, "", str(error)
@@ -110,6 +118,20 @@ def run_guest(text, kernel, setting, name, number, timeout):
     elif result.status == 0:
         shutil.rmtree(result.log.parent, ignore_errors=True)
     return result.status, result.output, cause
+
+
+def run_watched(text, kernel, setting, name, number, timeout):
+    """The same, watched by a plugin of the emulator: also the rows and tables that this gives."""
+    try:
+        coherence.check_emulator()
+        found = coherence.kernel_of(kernel.image)
+        places = coherence.topology(setting.cpus)
+    except Failure as error:
+        return (None, "", str(error)), {}, {}
+    with tempfile.TemporaryDirectory(prefix="coherence-") as directory:
+        options, out = coherence.options(found, places, Path(directory))
+        status, output, cause = run_guest(text, kernel, setting, name, number, timeout, **options)
+        return (status, output, cause), *coherence.read(out, output, found)
 
 
 def measure(name, kernel, number, setting):
@@ -138,6 +160,7 @@ def attempt(name, kernel, number, setting):
             workload.script(setting),
         ]
     )
+    watched = {}
     if setting.mode == "here":
         if workload.root and os.geteuid():
             outcome.failure = "wants root"
@@ -148,12 +171,17 @@ def attempt(name, kernel, number, setting):
         if workload.cpus:
             text = f"taskset -pc 0-{workload.cpus - 1} $$ > /dev/null\n{text}"
         status, output, outcome.failure = run_here(text, TIMEOUT["here"])
+    elif setting.mode == "coherence":
+        (status, output, outcome.failure), watched, outcome.tables = run_watched(
+            text, kernel, setting, name, number, time_limit(setting)
+        )
     else:
-        status, output, outcome.failure = run_guest(text, kernel, setting, name, number, TIMEOUT[setting.mode])
+        status, output, outcome.failure = run_guest(text, kernel, setting, name, number, time_limit(setting))
     rows, outcome.bins, outcome.release = parse(output)
+    rows |= watched
     outcome.rows = {row: value for row, value in rows.items() if row in workload.rows}
     if not outcome.failure and status:
-        lines = [line for line in output.splitlines() if not line.startswith(("row ", "bin ", "release "))]
+        lines = [line for line in output.splitlines() if not line.startswith(("row ", "bin ", "release ", "watched "))]
         outcome.failure = lines[-1] if lines else f"exit status {status}"
     absent = [row for row in workload.expected(setting) if row not in outcome.rows]
     if not outcome.failure and absent:

@@ -16,7 +16,7 @@ BESIDE = {"nice19": "nice -n 19", "batch": "chrt --batch 0", "normal": ""}
 class Setting:
     """How the suite is run; what a script's sizes depend on."""
 
-    mode: str  # virtual, parallel, or here: no guest
+    mode: str  # virtual, coherence, parallel, or here: no guest
     cpus: int
     quick: bool = False
 
@@ -26,7 +26,11 @@ class Setting:
         In virtual time chance is all that is left to disturb: where it does,
         STEADY times as much work evens it out.
         """
-        return amount * {"virtual": steady, "parallel": 2, "here": 20}[self.mode]
+        return amount * {"virtual": steady, "coherence": 1, "parallel": 2, "here": 20}[self.mode]
+
+    def guest_mode(self):
+        """How the emulator runs."""
+        return "virtual" if self.mode == "coherence" else self.mode
 
     def seconds(self, virtual):
         return virtual * (1 if self.mode == "virtual" else 3)
@@ -62,9 +66,12 @@ class Workload:
     root: bool = False
     cpus: int = 0  # 0: as many as the setting says
     quick_rows: tuple[str, ...] = ()  # all that --quick measures, if it is not all
+    modes: tuple[str, ...] = ("virtual", "parallel", "here")
+    turns: bool = False  # CPUs have to take short ones, though no latency is measured
 
-    def measures_latency(self):
-        return any(row.kind == "latency" for row in self.rows.values())
+    def short_turns(self):
+        """In virtual time, do CPUs have to take turns of some microseconds?"""
+        return self.turns or any(row.kind == "latency" for row in self.rows.values())
 
     def expected(self, setting):
         """The rows that a run must fill: those that are judged."""
@@ -78,7 +85,7 @@ def counted(name, title):
         f"{name}-switches": Row(f"{title}: context switches", "", "", "count"),
         f"{name}-interrupts": Row(f"{title}: interrupts", "", "", "count"),
         f"{name}-kicks": Row(f"{title}: interrupts from CPU to CPU", "", "", "count"),
-        f"{name}-grq": Row(f"{title}: grq.lock entries per switch", "", "", "count"),
+        f"{name}-grq": Row(f"{title}: entries to locks of shared queues per switch", "", "", "count"),
     }
 
 
@@ -180,7 +187,8 @@ def cyclic_rows():
 
 def cyclictest(beside, load):
     def script(setting):
-        loops = 800 if setting.quick else 3200
+        # beyond 16 CPUs, as many wake-ups in all as with 16
+        loops = (800 if setting.quick else 3200) * 16 // max(setting.cpus, 16)
         start = f"start {load(setting)}\n" if load else ""
         stop = "stop\n" if load else ""
         return f"""
@@ -314,12 +322,107 @@ PRICE_ROWS = {
     "wake-remote-ns": Row("a wake-up, another CPU that is idle", "ns", cpus=2),
 }
 
+# Loops of hackbench in all groups together, whatever the number of CPUs: 400 messages each
+MANY = 800
+
+
+def many(setting):
+    """hackbench's options for as many groups as CPUs, and how many messages that is."""
+    loops = max(MANY // (8 if setting.quick else 1) // setting.cpus, 1)
+    return f"--pipe --process --groups {setting.cpus} --loops {loops}", setting.cpus * loops * 400
+
+
+def hackbench_many(setting):
+    return f"""
+counted many hackbench {many(setting)[0]} > hackbench.out
+sed -n 's/^Time: /row many /p; /^row /p' hackbench.out
+"""
+
+
+def watch_rows(name, title, unit, judged=True):
+    """The rows of what the prelude's watched() runs, which the emulator's plugin fills."""
+    rows = {
+        "lines": (f"lines from another CPU, {unit}", "", "lower"),
+        "reads": (f"of these to read, {unit}", "", ""),
+        "writes": (f"of these to write, {unit}", "", ""),
+        "far": (f"of these from another cache, {unit}", "", ""),
+        "lines-switch": ("lines from another CPU, a switch", "", ""),
+        "instructions": ("instructions in kernel/sched, a switch", "", ""),
+        "switches": ("context switches", "", ""),
+        "migrations": ("tasks that changed the CPU, of 1,000 switches", "", ""),
+        "migrations-far": ("of these to another cache, of 1,000 switches", "", ""),
+        "locks": ("entries to VRQ's shared locks, a switch", "", ""),
+        "lock-busy": ("the busiest of them is held", "%", ""),
+        "irqs-off": ("interrupts off: most time in kernel/sched, VRQ's code included", "µs", ""),
+        "irqs-off-all": ("the same with whatever else was done meanwhile", "µs", ""),
+        "estimate": (f"estimate: time in kernel/sched, {unit}", "ns", "lower"),
+        "estimate-256": (f"estimate for 256 CPUs if lines stay as they are, {unit}", "ns", ""),
+    }
+    return {
+        f"{name}-{row}": Row(f"{title}: {text}", of, better if judged else "", "count")
+        for row, (text, of, better) in rows.items()
+    }
+
+
+def watched(title, script, rows, needs=(), **options):
+    """A workload of coherence mode."""
+    return Workload(title, script, rows, needs, modes=("coherence",), turns=True, **options)
+
+
+def watched_hackbench(setting):
+    options, messages = many(setting)
+    return f"watched many {messages} hackbench {options}\n"
+
+
+def watched_pairs(setting):
+    pairs = max(setting.cpus // 2, 1)
+    rounds = max((1000 if setting.quick else 8000) // pairs, 1)
+    return f'watched pairs {pairs * rounds} "$BIN/pairs" {pairs} {rounds}\n'
+
+
+def watched_futex(setting):
+    threads = 4 * setting.cpus
+    times = max((80 if setting.quick else 320) // setting.cpus, 1)
+    return f"watched wake {threads * times} perf bench -r {times} futex wake -s -t {threads}\n"
+
+
+def watched_epoll(setting):
+    # the operations of all threads are told afterwards
+    return f"""
+watched epoll said perf bench epoll wait -r 1 -t {setting.cpus}
+"""
+
+
+def watched_hotplug(setting):
+    """CPUs go and come while as many as 10 tasks a CPU are on their way."""
+    last = setting.cpus - 1
+    cpus = sorted({max(last // 4, 1), max(last // 2, 1), last}) if last else []
+    text = "\n".join(f"echo {online} > /sys/devices/system/cpu/cpu{cpu}/online" for cpu in cpus for online in (0, 1))
+    return f"""
+unplug()
+{{
+{text or ":"}
+sleep 0.1
+}}
+start hackbench --pipe --process --groups {max(setting.cpus // 4, 1)} --loops 1000
+watched hotplug {max(len(cpus), 1)} unplug
+stop
+"""
+
+
 WORKLOADS = {
     "price": Workload("one switch, one wake-up", price, PRICE_ROWS, quick=True),
     "hackbench-pipe-process": hackbench("pipe", "process"),
     "hackbench-pipe-thread": hackbench("pipe", "thread"),
     "hackbench-socket-process": hackbench("socket", "process"),
     "hackbench-socket-thread": hackbench("socket", "thread"),
+    "hackbench-many": Workload(
+        "hackbench, pipes, as many groups as CPUs",
+        hackbench_many,
+        {"many": Row("the same messages in all", "s")} | counted("many", "many groups"),
+        ("hackbench",),
+        turns=True,
+    ),
     "pingpong": Workload("ping-pong through a pipe", pingpong, pingpong_rows(), ("perf",), quick=True),
     "ring": Workload("context switch ring", ring, RING_ROWS, quick=True, quick_rows=RING_QUICK),
     "cyclictest-idle": cyclictest("idle", None),
@@ -350,5 +453,35 @@ WORKLOADS = {
             "interrupts": Row("interrupts", "1/s", kind="count"),
             "switches": Row("context switches", "1/s", kind="count"),
         },
+    ),
+    "coherence-hackbench": watched(
+        "hackbench, pipes, as many groups as CPUs",
+        watched_hackbench,
+        watch_rows("many", "the same messages in all", "a message"),
+        ("hackbench",),
+        quick=True,
+    ),
+    "coherence-hackbench-4": watched(
+        "hackbench, pipes, as many groups as CPUs, 4 CPUs to compare with",
+        watched_hackbench,
+        watch_rows("many", "the same messages in all", "a message"),
+        ("hackbench",),
+        cpus=4,
+    ),
+    "coherence-pairs": watched(
+        "ping-pong in pairs on all CPUs", watched_pairs, watch_rows("pairs", "pipes", "a round"), quick=True
+    ),
+    "coherence-futex": watched(
+        "perf bench futex", watched_futex, watch_rows("wake", "wake", "a thread woken"), ("perf",), quick=True
+    ),
+    "coherence-epoll": watched(
+        "perf bench epoll", watched_epoll, watch_rows("epoll", "wait", "an operation"), ("perf",), quick=True
+    ),
+    "coherence-hotplug": watched(
+        "hotplug beside hackbench, 10 tasks a CPU",
+        watched_hotplug,
+        watch_rows("hotplug", "3 CPUs", "a CPU", judged=False),
+        ("hackbench",),
+        root=True,
     ),
 }

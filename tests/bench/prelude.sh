@@ -58,14 +58,14 @@ switches_and_interrupts()
 }
 
 # The same, interrupts sent to other CPUs to make them reschedule, and the
-# entries to grq.lock if VRQ counts them
+# entries to the locks of shared queues if VRQ counts them
 counters()
 {
-	grq_lock=
+	shared_lock=
 	switches_and_interrupts
 	kicks=$(awk '/^ *(RES|CAL|IWI):/ { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)
 	if [ -r /sys/kernel/debug/sched/vrq ]; then
-		grq_lock=$(awk '$1 == "grq_lock" { print $2 }' /sys/kernel/debug/sched/vrq)
+		shared_lock=$(awk '$1 == "shared_lock" { print $2 }' /sys/kernel/debug/sched/vrq)
 	fi
 }
 
@@ -75,15 +75,31 @@ counted()
 	local name=$1 before
 	shift
 	counters
-	before=("$switches" "$interrupts" "$kicks" "$grq_lock")
+	before=("$switches" "$interrupts" "$kicks" "$shared_lock")
 	"$@"
 	counters
 	row "$name-switches" $((switches - before[0]))
 	row "$name-interrupts" $((interrupts - before[1]))
 	row "$name-kicks" $((kicks - before[2]))
-	if [ -n "$grq_lock" ] && [ "$switches" -gt "${before[0]}" ]; then
-		row "$name-grq" "$(awk "BEGIN { print ($grq_lock - ${before[3]}) / ($switches - ${before[0]}) }")"
+	if [ -n "$shared_lock" ] && [ "$switches" -gt "${before[0]}" ]; then
+		row "$name-grq" "$(awk "BEGIN { print ($shared_lock - ${before[3]}) / ($switches - ${before[0]}) }")"
 	fi
+}
+
+# What the emulator's plugin watches, if there is one: watched NAME UNITS PROGRAM...
+# UNITS is how much work that is, to divide by; "said": the program tells how many
+# operations a second each of its threads did. What it says goes to watched.out
+watched()
+{
+	local name=$1 units=$2
+	shift 2
+	"$BIN/mark" begin
+	"$@" > watched.out 2>&1
+	"$BIN/mark" end
+	if [ "$units" = said ]; then
+		units=$(awk '{ for (i = 2; i <= NF; i++) if ($i == "ops/sec") n += $(i - 1) } END { print n + 0 }' watched.out)
+	fi
+	echo "watched $name $units"
 }
 
 # Keep a command going in the background, again and again, until stop()

@@ -9,7 +9,7 @@ from benchmark import figures, report, runner
 from benchmark.workloads import WORKLOADS, Row, Setting, Workload
 from common import Failure
 
-MODES = ("virtual", "parallel", "here")
+MODES = ("virtual", "coherence", "parallel", "here")
 
 
 def outcome(kernel, number, rows, failure=""):
@@ -71,16 +71,41 @@ def test_kernels_are_added_and_replaced():
             runner.parse_kernels(wrong, "/z/bzImage")
 
 
-def test_every_target_names_a_row():
-    for mode in ("virtual", "parallel"):
-        wanted, default, limits = report.targets(mode)
-        assert default == 1 and set(report.in_order(limits)) == set(limits)
-        assert report.in_order(wanted) != [] and set(report.in_order(wanted)) == set(wanted)
+@pytest.mark.parametrize("mode", ["virtual", "coherence", "parallel"])
+@pytest.mark.parametrize("cpus", [4, 16, 64])
+def test_every_target_names_a_row_of_its_mode(mode, cpus):
+    wanted, default, limits, growth = report.targets(mode, cpus)
+    assert default == 1 and wanted
+    others = [other for other, _ in growth.values()]
+    for names in (wanted, limits, growth, others):
+        assert set(report.in_order(names)) == set(names)
+    for name in (*wanted, *growth, *others):
+        assert mode in WORKLOADS[name.partition("/")[0]].modes
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", WORKLOADS)
+def test_targets_of_one_number_of_cpus_are_no_targets_of_another():
+    four, _, limits, _ = report.targets("virtual", 4)
+    assert four["hackbench-pipe-process/4"] == 0.5
+    assert report.targets("virtual", 16)[0]["hackbench-pipe-process/4"] == 0.42
+    assert report.targets("virtual", 8)[0] == {}
+    assert report.targets("parallel", 2)[0] == report.targets("parallel", 8)[0] != {}
+    assert report.targets("virtual", 8)[2] == limits
+    assert report.targets("coherence", 64)[2].keys() > limits.keys()
+
+
+def test_growth_is_judged_within_a_report():
+    rows = {"coherence-hackbench": {"many-instructions": 1300}, "coherence-hackbench-4": {"many-instructions": 1000}}
+    outcomes = [runner.Outcome(name, "vrq", 0, rows[name], {}, "") for name in rows]
+    facts = {"date": "", "commit": "", "machine": {}, "passes": 1, "minutes": 1.0}
+    content = report.gather(outcomes, runner.parse_kernels("", ""), Setting("coherence", 64), facts)
+    marks = {name: (target, mark) for name, _, _, mark, target in report.table_rows(content)}
+    assert marks["coherence-hackbench/many-instructions"] == (1300, "met")
+    assert marks["coherence-hackbench-4/many-instructions"] == ("", "")
+
+
+@pytest.mark.parametrize("name, mode", [(name, mode) for name in WORKLOADS for mode in WORKLOADS[name].modes])
 def test_every_script_is_valid_bash(name, mode, tmp_path):
+    assert mode in MODES
     script = tmp_path / "script"
     script.write_text(WORKLOADS[name].script(Setting(mode, 2)))
     runner.run("bash", "-n", script)
