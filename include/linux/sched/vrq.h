@@ -15,24 +15,26 @@
  * @VRQ_PICKED: taken out of a queue by the pick that is under way; the very
  *	same hold of rq->lock turns it into VRQ_ON_CPU
  * @VRQ_IN_SLOT: in the preempt slot of its CPU
- * @VRQ_IN_LOCAL: in the queue of its CPU, because it may run nowhere else
- * @VRQ_IN_CACHE: in the queue of its CPU, because that CPU's cache is warm
- * @VRQ_IN_GRQ: in the global run queue
+ * @VRQ_PINNED: in the queue of its CPU for tasks that may run nowhere else
+ * @VRQ_IN_QUEUE: in the queue of its CPU
+ * @VRQ_IN_SHARED: in the shared queue of a domain
  *
  * From VRQ_PICKED on it waits, or has until now.
  *
  * Protected by the lock of the task's run queue. A task enters and leaves
- * VRQ_IN_GRQ with grq.lock held as well.
+ * VRQ_IN_SHARED with the lock of the domain held as well.
  */
 enum vrq_place {
 	VRQ_NOWHERE = 0,
 	VRQ_ON_CPU,
 	VRQ_PICKED,
 	VRQ_IN_SLOT,
-	VRQ_IN_LOCAL,
-	VRQ_IN_CACHE,
-	VRQ_IN_GRQ,
+	VRQ_PINNED,
+	VRQ_IN_QUEUE,
+	VRQ_IN_SHARED,
 };
+
+struct vrq_domain;
 
 /**
  * struct sched_vrq_entity - the scheduling state of a task under VRQ
@@ -41,6 +43,10 @@ enum vrq_place {
  * @slice: what is left of the time slice, ns; below zero after an overrun,
  *	which the next slice pays back
  * @span: from the last deadline to @deadline at a fair share, ns
+ * @burst: for how long it has run between two sleeps, on the mean of the last few, ns
+ * @woken_at: the CPU time that it had used when it last woke up, ns
+ * @renewed_at: when @span was last computed, ns
+ * @renewed_used: the CPU time that it had used by then, ns
  * @since: when it began to wait for its CPU, ns
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
@@ -52,15 +58,19 @@ enum vrq_place {
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
  * @weight: what the task adds to the weight of its run queue while queued
  * @anywhere: the same if every CPU may run the task, else 0
+ * @domain: the domain in whose shared queue it is. Protected by that one's lock
+ * @part: the part of that queue, see shared.c. Likewise
  * @place: an enum vrq_place
- * @part: the part of the grq that it is in, see grq.c. Protected by grq.lock
  * @level: the enum vrq_level that the task is queued at
  * @prio: the p->prio that @deadline was computed for
  * @queued: between enqueue_task() and dequeue_task()
  * @yielded: has called sched_yield() and not been passed over since
  * @roams: had more than its part of the load beside it when its slice ended:
- *	is to wait in the grq
+ *	is to wait in the shared queue
+ * @confined: some CPUs are not for it, but for those that are isolated or offline
  * @promoted: was starved, is of a better level until its slice ends
+ * @requested: @slice is less than a whole one: what it may need until it sleeps; and as
+ *	how many of its kind it counts for that. 0: it is a whole slice
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
  * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
@@ -72,6 +82,10 @@ struct sched_vrq_entity {
 	u64		deadline;
 	s64		slice;
 	u64		span;
+	u64		burst;
+	u64		woken_at;
+	u64		renewed_at;
+	u64		renewed_used;
 	u64		since;
 	u64		waited;
 	s64		margin;
@@ -81,14 +95,17 @@ struct sched_vrq_entity {
 	unsigned int	rr_ms;
 	unsigned int	weight;
 	unsigned int	anywhere;
-	u8		place;
+	struct vrq_domain *domain;
 	u8		part;
+	u8		place;
 	u8		level;
 	u8		prio;
 	u8		queued;
 	u8		yielded;
+	u8		confined;
 	u8		promoted;
 	u8		roams;
+	u8		requested;
 	u8		stay;
 	u8		sync_trust;
 };

@@ -6,9 +6,11 @@
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
 
-#include "grq.h"
-#include "idle.h"
+#include "balance.h"
+#include "domain.h"
 #include "queue.h"
+#include "shared.h"
+#include "tunables.h"
 
 DEFINE_STATIC_KEY_FALSE(__sched_vrq_enabled);
 
@@ -43,7 +45,8 @@ void __init vrq_init(void)
 	WARN_ON(!sched_class_above(&rt_sched_class, &vrq_sched_class));
 	WARN_ON(!sched_class_above(&vrq_sched_class, &fair_sched_class));
 
-	vrq_grq_init();
+	vrq_domain_init();
+	vrq_shared_init();
 	if (vrq_chosen)
 		static_branch_enable(&__sched_vrq_enabled);
 
@@ -57,9 +60,9 @@ void __init vrq_init(void)
  */
 void __init vrq_init_rq(struct rq *rq)
 {
-	vrq_queue_init(&rq->vrq.local);
-	vrq_queue_init(&rq->vrq.cache);
-	vrq_idle_init_rq(rq);
+	vrq_queue_init(&rq->vrq.queue);
+	vrq_queue_init(&rq->vrq.pinned);
+	vrq_balance_init_rq(rq);
 }
 
 /**

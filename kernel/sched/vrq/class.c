@@ -9,14 +9,14 @@
  */
 #include "core.h"
 #include "../stats.h"
-#include "cache.h"
+#include "balance.h"
 #include "hot.h"
 #include "idle.h"
 #include "iso.h"
+#include "load.h"
 #include "pick.h"
 #include "place.h"
 #include "smt.h"
-#include "spread.h"
 #include "trace.h"
 #include "util.h"
 #include "wakeup.h"
@@ -25,9 +25,7 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 {
 	rq->cfs.h_nr_queued += sign;
 	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
-	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + sign * (long)p->vrq.weight);
-	WRITE_ONCE(rq->vrq.anywhere,
-		   rq->vrq.anywhere + sign * (long)p->vrq.anywhere);
+	vrq_load_add(rq, sign * (long)p->vrq.weight, sign * (long)p->vrq.anywhere);
 }
 
 static void publish_key(struct rq *rq, struct task_struct *p)
@@ -77,6 +75,8 @@ static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 
 	if (curr == p)
 		update_curr_vrq(rq);
+	if (flags & ENQUEUE_WAKEUP)
+		vrq_request(rq, p);
 	vrq_update_entity(rq, p);
 
 	if (schedstat_enabled() && curr != p) {
@@ -121,6 +121,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		update_curr_vrq(rq);
 		if (flags & DEQUEUE_SLEEP) {
 			vrq_note_sleep(rq, p);
+			vrq_note_burst(p);
 			p->vrq.roams = false;
 			/* Nothing that it has gone before SCHED_ISO for */
 			if (p->vrq.level == VRQ_ISO)
@@ -207,6 +208,7 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 	publish_key(rq, curr);
 	if (vrq_somebody_waits(rq, vrq_key(curr)))
 		resched_curr(rq);
+	vrq_look_afar(rq, curr);
 }
 
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
@@ -222,9 +224,13 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 	if (unlikely(p->vrq.level == VRQ_ISO))
 		publish_key(rq, p);
 
+	if (p->vrq.slice <= 0 && p->vrq.requested) {
+		vrq_extend_slice(p);
+		publish_key(rq, p);
+	}
 	if (p->vrq.slice <= 0)
 		renew_curr(rq, p);
-	else if (vrq_better_waits(rq, p))
+	else if (vrq_better_waits(rq, p) || vrq_far_task_waits(rq, p))
 		resched_curr(rq);
 }
 
@@ -242,6 +248,7 @@ static void task_fork_vrq(struct task_struct *child)
 	parent = vrq_curr(rq);
 	if (vrq_task(parent)) {
 		update_curr_vrq(rq);
+		vrq_whole_slice(parent);
 		/* It has to pay for what the child gets */
 		if (parent->vrq.slice < (s64)vrq_rr_ns() / FORK_MIN_PART)
 			renew_curr(rq, parent);
@@ -253,21 +260,22 @@ static void task_fork_vrq(struct task_struct *child)
 
 /*
  * The current task gives up what is left of its slice. Not again if it has hardly
- * used any since: each renewal goes through the CPUs. And how late tasks use up
+ * used any since: that would cost it a turn for nothing. And how late tasks use up
  * their slices here is not to be learned from that.
  */
 static void expire_curr(struct rq *rq, struct task_struct *curr)
 {
-	s64 late = rq->vrq.late, rr_ns = vrq_rr_ns();
+	s64 late = atomic64_read(&rq->vrq.late), rr_ns = vrq_rr_ns();
 
 	update_rq_clock(rq);
 	update_curr_vrq(rq);
 	if (curr->vrq.slice > rr_ns - rr_ns / 64)
 		return;
 
+	vrq_whole_slice(curr);
 	curr->vrq.slice = min(curr->vrq.slice, 0LL);
 	renew_curr(rq, curr);
-	rq->vrq.late = late;
+	atomic64_set(&rq->vrq.late, late);
 }
 
 static void yield_task_vrq(struct rq *rq)
@@ -348,6 +356,24 @@ static void rq_offline_vrq(struct rq *rq)
 	if (!cpu_active(cpu_of(rq)))
 		vrq_clear_idle(rq);
 }
+
+static void set_cpus_allowed_vrq(struct task_struct *p, struct affinity_context *ctx)
+{
+	set_cpus_allowed_common(p, ctx);
+	vrq_note_affinity(p);
+}
+
+/* The task is about to be moved to another CPU */
+static void migrate_task_rq_vrq(struct task_struct *p, int new_cpu)
+{
+	const struct vrq_domain *from = vrq_domain_of(task_cpu(p));
+	const struct vrq_domain *to = vrq_domain_of(new_cpu);
+
+	if (likely(from == to))
+		return;
+
+	vrq_count(from->node == to->node ? VRQ_MOVED_DOMAIN : VRQ_MOVED_NODE);
+}
 #endif
 
 /**
@@ -356,7 +382,8 @@ static void rq_offline_vrq(struct rq *rq)
  */
 void __vrq_tick(struct rq *rq)
 {
-	vrq_cache_expire(rq);
+	vrq_load_tick(cpu_of(rq));
+	vrq_balance_tick(rq);
 	vrq_age_idle(rq);
 }
 
@@ -389,7 +416,8 @@ DEFINE_SCHED_CLASS(vrq) = {
 
 #ifdef CONFIG_SMP
 	.select_task_rq		= vrq_select_task_rq,
-	.set_cpus_allowed	= set_cpus_allowed_common,
+	.migrate_task_rq	= migrate_task_rq_vrq,
+	.set_cpus_allowed	= set_cpus_allowed_vrq,
 	.rq_offline		= rq_offline_vrq,
 #endif
 

@@ -10,4 +10,21 @@
 
 #include "../sched.h"
 
+static inline struct task_struct *vrq_task_of(struct sched_vrq_entity *vrq)
+{
+	return container_of(vrq, struct task_struct, vrq);
+}
+
+/* rq->curr; rq->lock held */
+static inline struct task_struct *vrq_curr(struct rq *rq)
+{
+	return rcu_dereference_protected(rq->curr,
+					 lockdep_is_held(__rq_lockp(rq)));
+}
+
+static inline bool vrq_task(const struct task_struct *p)
+{
+	return p->sched_class == &vrq_sched_class;
+}
+
 #endif /* _KERNEL_SCHED_VRQ_CORE_H */

@@ -13,15 +13,16 @@
 DEFINE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
 
 static const char * const names[VRQ_COUNTERS] = {
-	[VRQ_GRQ_LOCK]		= "grq_lock",
-	[VRQ_GRQ_FULL]		= "grq_full",
-	[VRQ_GRQ_MISSED]	= "grq_missed",
+	[VRQ_SHARED_LOCK]	= "shared_lock",
+	[VRQ_SHARED_MISSED]	= "shared_missed",
+	[VRQ_SHARED_FULL]	= "shared_full",
 	[VRQ_PICK_CURR]		= "pick_curr",
 	[VRQ_PICK_SLOT]		= "pick_slot",
-	[VRQ_PICK_LOCAL]	= "pick_local",
-	[VRQ_PICK_CACHED]	= "pick_cached",
-	[VRQ_PICK_GRQ]		= "pick_grq",
+	[VRQ_PICK_PINNED]	= "pick_pinned",
+	[VRQ_PICK_QUEUE]	= "pick_queue",
+	[VRQ_PICK_SHARED]	= "pick_shared",
 	[VRQ_PICK_PULLED]	= "pick_pulled",
+	[VRQ_PICK_FAR]		= "pick_far",
 	[VRQ_PICK_STOLEN]	= "pick_stolen",
 	[VRQ_PICK_NONE]		= "pick_none",
 	[VRQ_WAKE_IDLE]		= "wake_idle",
@@ -29,7 +30,9 @@ static const char * const names[VRQ_COUNTERS] = {
 	[VRQ_WAKE_STAY]		= "wake_stay",
 	[VRQ_WAKE_QUEUE]	= "wake_queue",
 	[VRQ_KICK]		= "kick",
-	[VRQ_UNCACHED]		= "uncached",
+	[VRQ_EXPIRED]		= "expired",
+	[VRQ_MOVED_DOMAIN]	= "moved_domain",
+	[VRQ_MOVED_NODE]	= "moved_node",
 };
 
 /* A line for each counter: name, sum, and the part of each CPU that is online */
@@ -43,7 +46,7 @@ static int counters_show(struct seq_file *m, void *unused)
 		sum = 0;
 		for_each_possible_cpu(cpu)
 			sum += per_cpu(vrq_counters[counter], cpu);
-		seq_printf(m, "%-12s %lu", names[counter], sum);
+		seq_printf(m, "%-13s %lu", names[counter], sum);
 		for_each_online_cpu(cpu)
 			seq_printf(m, " %lu",
 				   per_cpu(vrq_counters[counter], cpu));

@@ -9,15 +9,17 @@
 
 /**
  * enum vrq_counter - what is counted, on the CPU where it happens
- * @VRQ_GRQ_LOCK: grq.lock was taken
- * @VRQ_GRQ_MISSED: a task in the grq was passed over, its run queue was locked
- * @VRQ_GRQ_FULL: a task waits for its home, as the grq has no room for its mask
+ * @VRQ_SHARED_LOCK: the lock of a domain was taken
+ * @VRQ_SHARED_MISSED: a task in a shared queue was passed over, its run queue was locked
+ * @VRQ_SHARED_FULL: a task waits for its home, as the shared queue has no room for its
+ *	mask
  * @VRQ_PICK_CURR: a pick that let the current task go on
  * @VRQ_PICK_SLOT: ... that took the preempt task
- * @VRQ_PICK_LOCAL: ... that took a task that may run on this CPU only
- * @VRQ_PICK_CACHED: ... that took a task that was cached on this CPU
- * @VRQ_PICK_GRQ: ... that took a task whose home is this CPU from the grq
- * @VRQ_PICK_PULLED: ... that took a task of another CPU's from the grq
+ * @VRQ_PICK_PINNED: ... that took a task that may run on this CPU only
+ * @VRQ_PICK_QUEUE: ... that took a task from the queue of this CPU
+ * @VRQ_PICK_SHARED: ... that took a task whose home is this CPU from a shared queue
+ * @VRQ_PICK_PULLED: ... that took a task of another CPU of this domain from there
+ * @VRQ_PICK_FAR: ... that took a task from the shared queue of another domain
  * @VRQ_PICK_STOLEN: ... that took a task that waited for another CPU
  * @VRQ_PICK_NONE: ... that found nothing
  * @VRQ_WAKE_IDLE: a wake-up that found an idle CPU
@@ -25,19 +27,22 @@
  * @VRQ_WAKE_STAY: ... that let the task wait for its waker to sleep
  * @VRQ_WAKE_QUEUE: ... that let the task wait
  * @VRQ_KICK: an idle CPU was made to look for work
- * @VRQ_UNCACHED: a cached task went to the grq because its time was up
+ * @VRQ_EXPIRED: a task went from its CPU's queue to the shared one
+ * @VRQ_MOVED_DOMAIN: a task went on in another domain of the same node
+ * @VRQ_MOVED_NODE: ... of another node
  * @VRQ_COUNTERS: how many there are
  */
 enum vrq_counter {
-	VRQ_GRQ_LOCK,
-	VRQ_GRQ_MISSED,
-	VRQ_GRQ_FULL,
+	VRQ_SHARED_LOCK,
+	VRQ_SHARED_MISSED,
+	VRQ_SHARED_FULL,
 	VRQ_PICK_CURR,
 	VRQ_PICK_SLOT,
-	VRQ_PICK_LOCAL,
-	VRQ_PICK_CACHED,
-	VRQ_PICK_GRQ,
+	VRQ_PICK_PINNED,
+	VRQ_PICK_QUEUE,
+	VRQ_PICK_SHARED,
 	VRQ_PICK_PULLED,
+	VRQ_PICK_FAR,
 	VRQ_PICK_STOLEN,
 	VRQ_PICK_NONE,
 	VRQ_WAKE_IDLE,
@@ -45,7 +50,9 @@ enum vrq_counter {
 	VRQ_WAKE_STAY,
 	VRQ_WAKE_QUEUE,
 	VRQ_KICK,
-	VRQ_UNCACHED,
+	VRQ_EXPIRED,
+	VRQ_MOVED_DOMAIN,
+	VRQ_MOVED_NODE,
 	VRQ_COUNTERS,
 };
 

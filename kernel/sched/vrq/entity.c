@@ -9,7 +9,7 @@
 #include <linux/math64.h>
 
 #include "entity.h"
-#include "iso.h"
+#include "load.h"
 #include "trace.h"
 
 /**
@@ -51,61 +51,58 @@ bool vrq_may_preempt(const struct task_struct *p,
 	return vrq_key(curr) - vrq_key(p) > p->vrq.margin;
 }
 
-/* The CPUs that a task shares, and the weight of all on them, itself included */
-static u64 weight_on_cpus_of(const struct task_struct *p, unsigned int *cpus)
+/*
+ * What there is to do on the CPUs that a task may use, itself included. Tasks that every
+ * CPU may run count how late all are of them: were it their own CPU's alone, spans would
+ * be longer where there is more to do than elsewhere, and deadlines would not tell that.
+ */
+static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p)
 {
-	u64 sum = p->vrq.queued ? 0 : p->vrq.weight;
-	int cpu;
+	struct vrq_load load;
 
-	*cpus = 0;
-	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
-		sum += READ_ONCE(cpu_rq(cpu)->vrq.weight);
-		++*cpus;
+	if (vrq_confined(p)) {
+		load = vrq_load_of(p->cpus_ptr, p->nr_cpus_allowed);
+		load.late = atomic64_read(&rq->vrq.late);
+	} else {
+		load = vrq_load_of_machine();
 	}
 
-	/* All its CPUs are going down: any answer will do, zero will not */
-	*cpus = max(*cpus, 1U);
+	if (!p->vrq.queued)
+		load.weight += p->vrq.weight;
 
-	return sum;
+	return load;
 }
 
 /*
- * The same for spans: as if the tasks that every CPU may run were spread over all
- * CPUs. A parent's children, say, count at its CPU until another takes them out of
- * the grq.
+ * The weight in a load as it counts for spans: as if the tasks that every CPU may
+ * run were spread over all CPUs. A parent's children, say, count at its CPU until
+ * another takes them.
  */
-static u64 weight_when_spread(const struct task_struct *p, u64 weight,
-			      unsigned int cpus)
+static u64 weight_when_spread(const struct task_struct *p,
+			      const struct vrq_load *load)
 {
-	u64 anywhere = 0, anywhere_here = 0;
-	unsigned int all = 0;
-	struct rq *rq;
-	int cpu;
+	struct vrq_load all;
 
 	if (!vrq_confined(p))
-		return weight;
+		return load->weight;
 
-	for_each_cpu(cpu, cpu_active_mask) {
-		rq = cpu_rq(cpu);
-		anywhere += READ_ONCE(rq->vrq.anywhere);
-		if (cpumask_test_cpu(cpu, p->cpus_ptr))
-			anywhere_here += READ_ONCE(rq->vrq.anywhere);
-		all++;
-	}
+	all = vrq_load_of_machine();
 
-	return vrq_spread_weight(weight, anywhere_here, anywhere, cpus, all);
+	return vrq_spread_weight(load->weight, load->anywhere, all.anywhere,
+				 load->cpus, all.cpus);
 }
 
 /*
- * Is more queued here than on the mean of @cpus CPUs with @weight together, by
- * more than an eighth and a part of what @p adds?
+ * Is more queued here than on the mean of the CPUs of @load, by more than an eighth
+ * and a part of what @p adds?
  */
-static bool overloaded(struct rq *rq, const struct task_struct *p, u64 weight,
-		       unsigned int cpus)
+static bool overloaded(struct rq *rq, const struct task_struct *p,
+		       const struct vrq_load *load)
 {
 	u64 here = rq->vrq.weight + (p->vrq.queued ? 0 : p->vrq.weight);
 
-	return here * cpus > weight + weight / 8 + (u64)p->vrq.weight * cpus / 4;
+	return here * load->cpus > load->weight + load->weight / 8 +
+				   (u64)p->vrq.weight * load->cpus / 4;
 }
 
 /**
@@ -113,16 +110,22 @@ static bool overloaded(struct rq *rq, const struct task_struct *p, u64 weight,
  * @rq: the CPU's run queue, locked
  * @p: the task, its home is @rq
  *
- * Goes through those CPUs.
- *
  * Return: true if so.
  */
 bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
 {
-	unsigned int cpus;
-	u64 weight = weight_on_cpus_of(p, &cpus);
+	struct vrq_load load = load_for(rq, p);
 
-	return overloaded(rq, p, weight, cpus);
+	return overloaded(rq, p, &load);
+}
+
+/**
+ * vrq_note_affinity - a task's mask of CPUs has changed, or it is about to be queued
+ * @p: the task; the lock of its run queue or its pi_lock is held
+ */
+void vrq_note_affinity(struct task_struct *p)
+{
+	p->vrq.confined = !cpumask_subset(&vrq_machine.cpus, p->cpus_ptr);
 }
 
 /**
@@ -178,49 +181,208 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 	p->vrq.rr_ms = to;
 }
 
+/*
+ * In which time a task would get @slice ns at its share, or within a request at the
+ * share that it is favoured with, ns; below zero if @slice is
+ */
+static s64 time_for(const struct task_struct *p, s64 slice)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC * max(p->vrq.requested, 1U);
+	u64 time = mul_u64_u64_div_u64(p->vrq.span, abs(slice), rr_ns);
+
+	return slice < 0 ? -time : time;
+}
+
+/*
+ * Learn how late tasks are here, from each as much as it has used of a slice since it
+ * was last asked: one that hardly runs is late because it slept.
+ */
+static void learn_late(struct rq *rq, struct task_struct *p, s64 late)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
+	u64 used = p->se.sum_exec_runtime - p->vrq.renewed_used;
+	unsigned int part = div64_u64(min(used, rr_ns) << 10, rr_ns);
+	s64 mean = atomic64_read(&rq->vrq.late);
+
+	if (p->vrq.requested <= 1)
+		atomic64_set(&rq->vrq.late, mean + ((late - mean) * part >> 14));
+	p->vrq.renewed_used = p->se.sum_exec_runtime;
+}
+
+/*
+ * Compute a task's span and where its deadline is counted from anew. The slack is
+ * one turn of a nice 0 task.
+ *
+ * What others were late by is nothing to one that is on time, or late because it
+ * slept: that one may save up as much as they, but its own turn does not get longer.
+ *
+ * Return: the slack, and in @late how late the task is.
+ */
+static u64 renew_span(struct rq *rq, struct task_struct *p,
+		      struct vrq_load *load, s64 *late)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
+	u64 spread = weight_when_spread(p, load);
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, spread, load->cpus);
+	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
+	u64 factor = vrq_underrated(min(kept_waiting, load->late), slack);
+
+	slack = slack * vrq_underrated(load->late, slack) >> 10;
+	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
+	p->vrq.waited = 0;
+	p->vrq.span = vrq_span(rr_ns, vrq_nice_index(p), spread,
+			       load->cpus) * factor >> 10;
+	p->vrq.renewed_at = rq_clock(rq);
+	learn_late(rq, p, *late);
+
+	return slack;
+}
+
 /**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
- *
- * Goes through the CPUs that the task may use: once in a slice, and lines that
- * change as often. The slack is one turn of a nice 0 task.
  */
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
-	unsigned int cpus, nice_index = vrq_nice_index(p), rr_ms = vrq_rr_ms();
-	u64 rr_ns = (u64)rr_ms * NSEC_PER_MSEC;
-	u64 weight = weight_on_cpus_of(p, &cpus);
-	u64 spread = weight_when_spread(p, weight, cpus);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, spread, cpus);
+	struct vrq_load load = load_for(rq, p);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
-	/*
-	 * What others were late by is nothing to one that is on time, or late
-	 * because it slept: that one may save up as much as they, but its own
-	 * turn does not get longer
-	 */
-	s64 kept_waiting = min_t(s64, late, p->vrq.waited);
-	u64 factor = vrq_underrated(min(kept_waiting, rq->vrq.late), slack);
+	u64 rr_ns, slack;
 
-	slack = slack * vrq_underrated(rq->vrq.late, slack) >> 10;
-	late = clamp(late, -(s64)slack, 2 * (s64)slack);
-	rq->vrq.late += (late - rq->vrq.late) >> 4;
-
-	p->vrq.waited = 0;
-	p->vrq.rr_ms = rr_ms;
+	p->vrq.rr_ms = vrq_rr_ms();
+	rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
+	slack = renew_span(rq, p, &load, &late);
 	p->vrq.slice += rr_ns;
 	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
 		p->vrq.slice = rr_ns;
 
-	p->vrq.span = vrq_span(rr_ns, nice_index, spread, cpus) * factor >> 10;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
-					    p->vrq.span, slack, rq->vrq.late);
-	p->vrq.roams = overloaded(rq, p, weight, cpus);
+					    p->vrq.span, slack, load.late);
+	p->vrq.requested = 0;
+	p->vrq.roams = overloaded(rq, p, &load);
 	p->vrq.margin = vrq_preempt_margin();
 	p->vrq.prio = p->prio;
 	p->vrq.promoted = false;
 	p->vrq.level = vrq_policy_level(p);
 	trace_sched_vrq_renew(p);
+}
+
+/**
+ * vrq_note_burst - a task goes to sleep
+ * @p: the task, running, the lock of its run queue held; what it has used is accounted
+ */
+void vrq_note_burst(struct task_struct *p)
+{
+	s64 burst = p->se.sum_exec_runtime - p->vrq.woken_at;
+
+	p->vrq.burst += (burst - (s64)p->vrq.burst) >> 2;
+	p->vrq.margin = VRQ_MARGIN_UNKNOWN;
+}
+
+/* What a task is thought to need at the least, as a part of a slice */
+#define REQUEST_MIN_PART	64
+/* What its weight may count as at the most, while it is favoured */
+#define FAVOUR_MAX		4
+
+/* What a task may need until it sleeps: twice as much as it usually does, ns */
+static s64 request_of(const struct task_struct *p)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
+
+	return clamp(2 * p->vrq.burst, rr_ns / REQUEST_MIN_PART, rr_ns);
+}
+
+/*
+ * Who is woken by an interrupt has waited for a time or a device: a frame, a sound, a
+ * key. If it then needs the CPU for much less than a slice it counts as up to four of
+ * its kind. Those who wake each other do not gain by that.
+ */
+static u8 favour_of(const struct task_struct *p, s64 request)
+{
+	bool by_interrupt = p->vrq.margin == VRQ_MARGIN_UNKNOWN ?
+			    !in_task() : !p->vrq.margin;
+	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
+
+	if (!by_interrupt)
+		return 1;
+
+	return clamp(div64_s64(rr_ns, request), 1, FAVOUR_MAX);
+}
+
+/**
+ * vrq_request - a task wakes up: its deadline is for what it needs until it sleeps
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, about to be queued
+ *
+ * The deadline of a slice is one span after the time from which the slice counts. A
+ * task that sleeps before it is used up does not need it all: it gets a slice of
+ * twice its usual burst, with the deadline that belongs to that. So what it used
+ * moves its deadline at each sleep, and one with short bursts goes before those that
+ * use up theirs as long as it does not use more than its share. The share does not
+ * change, but for the favour that some have. The idea is that of requests in EEVDF
+ * (Stoica and Abdel-Wahab, 1995).
+ */
+void vrq_request(struct rq *rq, struct task_struct *p)
+{
+	s64 start = p->vrq.deadline - time_for(p, p->vrq.slice);
+	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
+	s64 request = request_of(p), late, slack, now = rq_clock(rq);
+	u8 favour = favour_of(p, request);
+	struct vrq_load load;
+
+	p->vrq.woken_at = p->se.sum_exec_runtime;
+	if (request >= rr_ns)
+		return;
+
+	/* As when a slice is renewed, and no more often */
+	if (now - (s64)p->vrq.renewed_at > rr_ns) {
+		load = load_for(rq, p);
+		late = now - start;
+		slack = renew_span(rq, p, &load, &late);
+		late = max(load.late, 0LL);
+		start = clamp(start, now - 2 * (slack + late), now + slack);
+	}
+	if (favour == 1)
+		start = max(start, now - rr_ns);
+
+	p->vrq.slice = request;
+	p->vrq.requested = favour;
+	p->vrq.deadline = max(start + time_for(p, request), 0LL);
+}
+
+/* Add to a slice that is less than a whole one, with the deadline that belongs to it */
+static void extend(struct task_struct *p, s64 more)
+{
+	s64 had = p->se.sum_exec_runtime - p->vrq.woken_at + p->vrq.slice;
+	s64 rest = (s64)p->vrq.rr_ms * NSEC_PER_MSEC - had;
+
+	/* It is no longer favoured */
+	p->vrq.requested = more < rest;
+	more = clamp(more, 0, max(rest, 0LL));
+	p->vrq.slice += more;
+	p->vrq.deadline += time_for(p, more);
+}
+
+/**
+ * vrq_extend_slice - a task has used what it was thought to need, and goes on
+ * @p: the task, running, the lock of its run queue held
+ *
+ * It gets as much again, and at least what brings it to the next tick, until it has
+ * had a whole slice.
+ */
+void vrq_extend_slice(struct task_struct *p)
+{
+	extend(p, max_t(s64, request_of(p), TICK_NSEC) - p->vrq.slice);
+}
+
+/**
+ * vrq_whole_slice - a task needs to have the rest of its slice now
+ * @p: the task, running, the lock of its run queue held
+ */
+void vrq_whole_slice(struct task_struct *p)
+{
+	if (p->vrq.requested)
+		extend(p, S64_MAX);
 }
 
 /**
@@ -232,8 +394,9 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 void vrq_forget_late(struct rq *rq)
 {
 	s64 idle_ms = (rq_clock(rq) - rq->vrq.idle_since) >> 20;
+	s64 late = atomic64_read(&rq->vrq.late);
 
-	rq->vrq.late -= rq->vrq.late * min(idle_ms, 64LL) >> 6;
+	atomic64_set(&rq->vrq.late, late - (late * min(idle_ms, 64LL) >> 6));
 }
 
 /**
@@ -270,6 +433,7 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child)
 {
+	vrq_note_affinity(child);
 	if (!vrq_task(parent)) {
 		child->vrq.deadline = rq_clock(rq);
 		vrq_renew_slice(rq, child);
@@ -284,6 +448,8 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.span = parent->vrq.span;
 	child->vrq.rr_ms = parent->vrq.rr_ms;
 	child->vrq.waited = 0;
+	child->vrq.burst = parent->vrq.burst;
+	child->vrq.requested = 0;
 	child->vrq.margin = vrq_preempt_margin();
 	child->vrq.prio = parent->vrq.prio;
 	child->vrq.level = vrq_policy_level(child);
@@ -318,6 +484,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.weight = p->vrq.level == VRQ_IDLE ?
 			0 : vrq_weight(vrq_nice_index(p));
+	vrq_note_affinity(p);
 	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
 
 	if (p->vrq.slice <= 0)

@@ -7,6 +7,7 @@
 
 #include "core.h"
 #include "deadline.h"
+#include "iso.h"
 #include "tunables.h"
 
 /*
@@ -31,22 +32,8 @@ static inline s64 vrq_preempt_margin(void)
 	return vrq_rr_ns() / 2;
 }
 
-static inline struct task_struct *vrq_task_of(struct sched_vrq_entity *vrq)
-{
-	return container_of(vrq, struct task_struct, vrq);
-}
-
-/* rq->curr; rq->lock held */
-static inline struct task_struct *vrq_curr(struct rq *rq)
-{
-	return rcu_dereference_protected(rq->curr,
-					 lockdep_is_held(__rq_lockp(rq)));
-}
-
-static inline bool vrq_task(const struct task_struct *p)
-{
-	return p->sched_class == &vrq_sched_class;
-}
+/* vrq.margin of a task that sleeps: nobody has chosen a CPU for it yet */
+#define VRQ_MARGIN_UNKNOWN	S64_MAX
 
 /* nice + 20, with what priority inheritance lends */
 static inline unsigned int vrq_nice_index(const struct task_struct *p)
@@ -60,36 +47,32 @@ static inline s64 vrq_key_of(enum vrq_level level, u64 deadline)
 	return (s64)level << VRQ_KEY_LEVEL_SHIFT | deadline;
 }
 
-/* SCHED_ISO has used up its part of the machine, see iso.c. Changes at any time */
-extern bool vrq_iso_over;
-
-/* What a level counts as just now */
-static inline enum vrq_level vrq_level_now(enum vrq_level level)
-{
-	return level == VRQ_ISO && READ_ONCE(vrq_iso_over) ? VRQ_NORMAL : level;
-}
-
 static inline s64 vrq_key(const struct task_struct *p)
 {
 	return vrq_key_of(vrq_level_now(p->vrq.level), p->vrq.deadline);
 }
 
 /*
- * A task that not every CPU may run: what makes others walk past it. Neither
- * mask changes while a task is queued.
+ * Some CPUs are not for this task, beside those that are isolated or offline: what
+ * makes others walk past it. As of when it was last queued, see place.h
  */
 static inline bool vrq_confined(const struct task_struct *p)
 {
-	return !cpumask_subset(cpu_possible_mask, p->cpus_ptr);
+	return p->vrq.confined;
 }
 
 enum vrq_level vrq_policy_level(const struct task_struct *p);
 bool vrq_may_preempt(const struct task_struct *p,
 		     const struct task_struct *curr);
 bool vrq_overloaded(struct rq *rq, const struct task_struct *p);
+void vrq_note_affinity(struct task_struct *p);
 void vrq_note_wait(struct rq *rq, struct task_struct *p);
 void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
+void vrq_extend_slice(struct task_struct *p);
+void vrq_whole_slice(struct task_struct *p);
+void vrq_note_burst(struct task_struct *p);
+void vrq_request(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p,
 	       const struct task_struct *last);

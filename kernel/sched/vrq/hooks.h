@@ -6,16 +6,9 @@
 #ifndef _KERNEL_SCHED_VRQ_HOOKS_H
 #define _KERNEL_SCHED_VRQ_HOOKS_H
 
+#include "enabled.h"
+
 #ifdef CONFIG_SCHED_VRQ
-
-#include <linux/jump_label.h>
-
-extern const struct sched_class vrq_sched_class;
-
-DECLARE_STATIC_KEY_FALSE(__sched_vrq_enabled);
-
-/* Decided at boot, before the first task is forked, and never changed */
-#define sched_vrq_enabled()	static_branch_unlikely(&__sched_vrq_enabled)
 
 void __init vrq_init(void);
 void __init vrq_init_rq(struct rq *rq);
@@ -57,7 +50,7 @@ static inline void vrq_tick(struct rq *rq)
 }
 
 /*
- * Slices end at the tick, and whether somebody waits in the grq changes without
+ * Slices end at the tick, and whether somebody waits in a shared queue changes without
  * notice to this CPU: it keeps its tick while it runs a task of VRQ's.
  */
 static inline bool vrq_can_stop_tick(struct rq *rq)
@@ -66,8 +59,6 @@ static inline bool vrq_can_stop_tick(struct rq *rq)
 }
 
 #else /* !CONFIG_SCHED_VRQ */
-
-#define sched_vrq_enabled()	false
 
 static inline void vrq_init(void) { }
 static inline void vrq_init_rq(struct rq *rq) { }

@@ -1,296 +1,321 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Idle CPUs: the mask of them, the choice among them by cache distance, and
+ * Idle CPUs: the masks of them, the choice among them by cache distance, and
  * the kick. Built with CONFIG_SMP only.
+ *
+ * Each domain has a mask of its idle CPUs. Where there are several domains, a mask
+ * of domains says in which of them a search is worth while. A bit in there is set
+ * by a CPU that gets idle, and cleared by one that looks and finds the domain's own
+ * mask empty: so it is seldom written. The same holds for the mask of domains in
+ * which tasks wait for any CPU.
  */
 #include "counters.h"
+#include "entity.h"
 #include "idle.h"
 
-/*
- * A CPU sets its own bit when its pick finds nothing, and clears it when it
- * leaves the idle task. Others clear it to claim the CPU: who has done so must
- * queue a task there or kick it, either of which makes it pick again and, if
- * that finds nothing, set its bit again. A CPU that finds itself claimed when it
- * leaves the idle task for another reason passes the kick on.
- */
-static struct cpumask idle_cpus ____cacheline_aligned_in_smp;
+/* In how many domains but its own a search looks, at most */
+#define DOMAINS_TRIED	8
 
-/*
- * Runs on the kicked CPU with interrupts off, so never in the midst of its
- * __schedule(): that could clear a flag set from afar after it has looked into
- * the grq for the last time. If the CPU is no longer idle it has passed the kick
- * on, see vrq_leave_idle(), and will look again before it goes idle.
- */
-static void kicked(struct irq_work *work)
+/* The domains that may have idle CPUs, by their leaders. Read and written by all */
+static struct cpumask idle_domains ____cacheline_aligned_in_smp;
+/* The domains in which tasks may wait that idle CPUs can take. Likewise */
+struct cpumask vrq_work_domains ____cacheline_aligned_in_smp;
+
+/* Set a domain's bit, ordered against what the caller reads next */
+static void set_domain(struct vrq_domain *domain, struct cpumask *mask)
 {
-	if (!is_idle_task(current))
+	if (vrq_one_domain() ||
+	    cpumask_test_cpu(domain->leader, mask))
 		return;
 
-	set_tsk_need_resched(current);
-	set_preempt_need_resched();
+	cpumask_set_cpu(domain->leader, mask);
+	/* pairs with the barrier in still_there(), and stands for [A] or [B] */
+	smp_mb__after_atomic();
 }
 
-/**
- * vrq_idle_init_rq - prepare a run queue at boot
- * @rq: the run queue
- */
-void __init vrq_idle_init_rq(struct rq *rq)
+/* Clear it, and return false, unless @something is there after all */
+static bool still_there(struct vrq_domain *domain, struct cpumask *mask,
+			bool (*something)(struct vrq_domain *domain))
 {
-	rq->vrq.kick = IRQ_WORK_INIT_HARD(kicked);
+	if (something(domain))
+		return true;
+
+	cpumask_clear_cpu(domain->leader, mask);
+	/* Who came meanwhile has seen the bit cleared, or is seen here */
+	smp_mb__after_atomic();
+	if (!something(domain))
+		return false;
+	cpumask_set_cpu(domain->leader, mask);
+
+	return true;
+}
+
+static bool has_idle(struct vrq_domain *domain)
+{
+	return atomic_long_read(&domain->idle);
 }
 
 /**
  * vrq_set_idle - this CPU has nothing to do
  * @rq: the run queue of this CPU, locked
  *
- * The caller must look into the grq once more afterwards, see place.h.
+ * The caller must look for tasks once more afterwards, see place.h.
  *
  * Return: true if the CPU did not count as idle until now: if it was idle all the
  * same, somebody had claimed it.
  */
 bool vrq_set_idle(struct rq *rq)
 {
+	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
+	unsigned long bit = vrq_bit_of(cpu_of(rq));
 	bool news;
 
 	if (!cpu_active(cpu_of(rq)))
 		return false;
 
-	news = !cpumask_test_cpu(cpu_of(rq), &idle_cpus);
+	news = !(atomic_long_read(&domain->idle) & bit);
 	if (news)
-		cpumask_set_cpu(cpu_of(rq), &idle_cpus);
+		atomic_long_or(bit, &domain->idle);
 	/* [B] in place.h, pairs with the barrier in vrq_kick_idle_for() */
 	smp_mb__after_atomic();
+	set_domain(domain, &idle_domains);
 
 	return news;
+}
+
+/* Clear the bit of a CPU: false if it was not set */
+static bool clear_idle(struct vrq_domain *domain, unsigned long bit)
+{
+	return atomic_long_read(&domain->idle) & bit &&
+	       atomic_long_fetch_andnot(bit, &domain->idle) & bit;
 }
 
 /**
  * vrq_clear_idle - this CPU has something to do, or is going offline
  * @rq: its run queue, locked
  *
- * Return: false if somebody had claimed this CPU. Unless what it goes on to do
- * is what it was claimed for, it has to pass the kick on: see
- * vrq_kick_for_waiting().
+ * Return: false if somebody had claimed this CPU. If that was to make it look for
+ * work, and it does something else, it has to pass the kick on.
  */
 bool vrq_clear_idle(struct rq *rq)
 {
-	return cpumask_test_and_clear_cpu(cpu_of(rq), &idle_cpus);
+	return clear_idle(vrq_domain_of(cpu_of(rq)), vrq_bit_of(cpu_of(rq)));
+}
+
+/* Of idle CPUs those whose whole core is idle */
+static unsigned long whole_cores(const struct vrq_domain *domain,
+				 unsigned long idle)
+{
+	unsigned long whole = 0, busy = READ_ONCE(domain->online) & ~idle;
+	unsigned int i;
+
+	if (!sched_smt_active())
+		return idle;
+
+	for_each_set_bit(i, &idle, BITS_PER_LONG) {
+		if (!(domain->core[i] & busy))
+			whole |= BIT(i);
+	}
+
+	return whole;
+}
+
+/* The first bit from that of @index on, in turns: not all are to go for the same */
+static unsigned int first_from(unsigned long mask, unsigned int index)
+{
+	unsigned long behind = mask & ~(BIT(index) - 1);
+
+	return __ffs(behind ?: mask);
 }
 
 /*
- * A CPU that was stopped for a reboot, not taken down, is offline with its bit set,
- * while others still schedule.
+ * The best of the CPUs @idle, of which @allowed may be used: the one with this
+ * @index, one of another core, if cores are idle as a whole; then the same with any
+ * thread, but then one of the core of @index before others.
  */
-static bool claim(int cpu)
+static int best_idle(const struct vrq_domain *domain, unsigned long idle,
+		     unsigned long allowed, unsigned int index)
 {
-	return cpumask_test_cpu(cpu, &idle_cpus) &&
-	       cpumask_test_and_clear_cpu(cpu, &idle_cpus) &&
-	       likely(cpu_online(cpu));
+	unsigned long whole = whole_cores(domain, idle) & allowed;
+
+	if (whole)
+		return first_from(whole, index);
+	idle &= allowed;
+	if (idle & BIT(index))
+		return index;
+	if (idle & domain->core[index])
+		return __ffs(idle & domain->core[index]);
+
+	return first_from(idle, index);
 }
 
-/**
- * vrq_llc_span - the CPUs behind the same last-level cache as a CPU
- * @cpu: the CPU; within rcu_read_lock()
- */
-const struct cpumask *vrq_llc_span(int cpu)
+static unsigned long allowed_in(const struct vrq_domain *domain,
+				const struct task_struct *p)
 {
-	struct sched_domain *llc = rcu_dereference(per_cpu(sd_llc, cpu));
-
-	return llc ? sched_domain_span(llc) : cpumask_of(cpu);
+	return vrq_confined(p) || domain->isolated ?
+	       vrq_local_mask(domain, p->cpus_ptr) : ~0UL;
 }
 
-/* Claim a CPU that is idle, in @allowed and in @among */
-static int claim_among(const struct cpumask *allowed,
-		       const struct cpumask *among)
+/* Claim an idle CPU of a domain, the nearest to that with @index; -1 if there is none */
+static int claim_in(struct vrq_domain *domain, const struct task_struct *p,
+		    unsigned int index)
 {
-	int cpu;
+	unsigned long idle = atomic_long_read(&domain->idle), allowed;
+	unsigned int i;
 
-	for (;;) {
-		cpu = cpumask_first_and_and(&idle_cpus, allowed, among);
-		if (cpu >= nr_cpu_ids)
-			return -1;
-		if (claim(cpu))
-			return cpu;
+	if (!idle)
+		return -1;
+
+	allowed = allowed_in(domain, p);
+	while (idle & allowed) {
+		i = best_idle(domain, idle, allowed, index);
+		/*
+		 * A CPU that was stopped for a reboot, not taken down, is offline
+		 * with its bit set, while others still schedule
+		 */
+		if (clear_idle(domain, BIT(i)) &&
+		    likely(cpu_online(domain->cpus[i])))
+			return domain->cpus[i];
+		idle = atomic_long_read(&domain->idle);
 	}
+
+	return -1;
 }
 
-/* Are all threads of the core of @cpu idle? */
-static bool core_is_idle(int cpu)
+/* The same in another domain than @own, on the same node or on others */
+static int claim_on_nodes(const struct vrq_domain *own,
+			  const struct task_struct *p, bool same, int *tries)
 {
-#ifdef CONFIG_SCHED_SMT
-	if (sched_smt_active())
-		return cpumask_subset(cpu_smt_mask(cpu), &idle_cpus);
-#endif
-	return true;
-}
+	struct vrq_domain *domain;
+	int leader, cpu;
 
-/* A CPU of an idle core, in @allowed and in @among; -1 if there is none */
-static int idle_core_among(const struct cpumask *allowed,
-			   const struct cpumask *among)
-{
-	int cpu;
-
-	for_each_cpu_and(cpu, &idle_cpus, allowed) {
-		if (cpumask_test_cpu(cpu, among) && core_is_idle(cpu))
+	for_each_cpu(leader, &idle_domains) {
+		domain = vrq_domain_led_by(leader);
+		if (domain == own || !vrq_distance(domain, own) != same)
+			continue;
+		if (!still_there(domain, &idle_domains, has_idle))
+			continue;
+		cpu = claim_in(domain, p, 0);
+		if (cpu >= 0 || !--*tries)
 			return cpu;
 	}
 
 	return -1;
 }
 
-#ifdef CONFIG_SCHED_SMT
-/**
- * vrq_core_is_shared - is another thread of a CPU's core busy?
- * @cpu: the CPU, which is busy itself
- *
- * Return: true if so, by what the idle CPUs said last.
- */
-bool vrq_core_is_shared(int cpu)
-{
-	int other;
-
-	for_each_cpu_andnot(other, cpu_smt_mask(cpu), &idle_cpus) {
-		if (other != cpu)
-			return true;
-	}
-
-	return false;
-}
-
-/**
- * vrq_idle_core_near - is there an idle core for a task, behind the same last-level
- * cache?
- * @allowed: where the task may run
- * @near: the CPU that it runs on
- *
- * Return: true if so. A hint: nothing is claimed.
- */
-bool vrq_idle_core_near(const struct cpumask *allowed, int near)
-{
-	bool found;
-
-	rcu_read_lock();
-	found = idle_core_among(allowed, vrq_llc_span(near)) >= 0;
-	rcu_read_unlock();
-
-	return found;
-}
-#endif
-
-/* The same as claim_among(), a core whose other threads are idle too */
-static int claim_core_among(const struct cpumask *allowed,
-			    const struct cpumask *among)
-{
-	int cpu;
-
-	do {
-		cpu = idle_core_among(allowed, among);
-	} while (cpu >= 0 && !claim(cpu));
-
-	return cpu;
-}
-
-/* An idle core before an idle thread of a busy one */
-static int claim_best_among(const struct cpumask *allowed,
-			    const struct cpumask *among)
-{
-	int cpu = -1;
-
-	if (sched_smt_active())
-		cpu = claim_core_among(allowed, among);
-
-	return cpu >= 0 ? cpu : claim_among(allowed, among);
-}
-
-/* Within the last-level cache of @near, see vrq_claim_idle(). RCU read lock held */
-static int claim_near(const struct cpumask *allowed, int near)
-{
-	const struct cpumask *span = vrq_llc_span(near);
-	bool near_allowed = cpumask_test_cpu(near, allowed);
-	int cpu;
-
-	if (near_allowed && core_is_idle(near) && claim(near))
-		return near;
-
-#ifdef CONFIG_SCHED_SMT
-	if (sched_smt_active()) {
-		cpu = claim_core_among(allowed, span);
-		if (cpu >= 0)
-			return cpu;
-		if (near_allowed && claim(near))
-			return near;
-		cpu = claim_among(allowed, cpu_smt_mask(near));
-		if (cpu >= 0)
-			return cpu;
-	}
-#endif
-
-	return claim_among(allowed, span);
-}
-
 /**
  * vrq_claim_idle - take the nearest idle CPU for a task
- * @allowed: where the task may run
+ * @p: the task; it is not being changed
  * @near: the CPU it ran on
  *
- * Behind the same last-level cache: @near itself, another CPU; of cores with
- * several threads one that is idle as a whole, else @near, a sibling in its core,
- * another CPU. Then a CPU of the same node, then any, idle cores first. The order
- * of distances is that of the -gc branch of BFS; the masks are mainline's.
+ * In the same domain: @near itself, another CPU; of cores with several threads one
+ * that is idle as a whole, else @near, a sibling in its core, another CPU. Then in
+ * another domain of the same node, then in any. The order of distances is that of
+ * the -gc branch of BFS. Looks into a few domains.
  *
  * Return: the CPU, to which the caller must now queue a task or which it must
- * kick; -1 if no such CPU is idle.
+ * kick; -1 if none was found.
  */
-int vrq_claim_idle(const struct cpumask *allowed, int near)
+int vrq_claim_idle(const struct task_struct *p, int near)
 {
-	int cpu;
+	struct vrq_domain *own = vrq_domain_of(near);
+	int cpu = claim_in(own, p, per_cpu(vrq_members, near).index);
+	int tries = DOMAINS_TRIED;
 
-	if (!cpumask_intersects(&idle_cpus, allowed))
-		return -1;
-
-	rcu_read_lock();
-	cpu = claim_near(allowed, near);
-	rcu_read_unlock();
-	if (cpu >= 0)
+	if (cpu >= 0 || vrq_one_domain() ||
+	    cpumask_empty(&idle_domains))
 		return cpu;
 
-	cpu = claim_best_among(allowed, cpumask_of_node(cpu_to_node(near)));
-	if (cpu >= 0)
-		return cpu;
+	cpu = claim_on_nodes(own, p, true, &tries);
 
-	return claim_best_among(allowed, cpu_online_mask);
+	return cpu >= 0 || !tries ? cpu : claim_on_nodes(own, p, false, &tries);
+}
+
+/**
+ * vrq_any_idle - is a CPU idle?
+ * @own: the domain to look at, before the mask of the others
+ *
+ * Return: false if none was; true may be wrong.
+ */
+bool vrq_any_idle(struct vrq_domain *own)
+{
+	return has_idle(own) || (!vrq_one_domain() &&
+				 !cpumask_empty(&idle_domains));
 }
 
 /**
  * vrq_kick_idle_for - find an idle CPU for a task that others may take
- * @p: the task; the lock of its home or grq.lock is held, so it cannot go away
+ * @p: the task; the lock of its home is held, or of the domain in whose queue it
+ *	is, so it cannot go away
+ *
+ * The CPU is told where the task waits, and looks there first.
  *
  * Return: true if there was one.
  */
-bool vrq_kick_idle_for(struct task_struct *p)
+bool vrq_kick_idle_for(const struct task_struct *p)
 {
+	struct vrq_domain *domain = p->vrq.place == VRQ_IN_SHARED ?
+				    p->vrq.domain : vrq_domain_of(task_cpu(p));
+	struct rq *rq;
 	int cpu;
 
 	/* [A] in place.h, pairs with the barrier in vrq_set_idle() */
 	smp_mb();
-	cpu = vrq_claim_idle(p->cpus_ptr, task_cpu(p));
+	set_domain(domain, &vrq_work_domains);
+	cpu = vrq_claim_idle(p, task_cpu(p));
 	if (cpu < 0)
 		return false;
 
+	rq = cpu_rq(cpu);
 	vrq_count(VRQ_KICK);
-	irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
+	WRITE_ONCE(rq->vrq.kicked_for, p->vrq.place == VRQ_IN_SHARED ?
+		   vrq_kicked_for_domain(domain->leader) :
+		   vrq_kicked_for_cpu(task_cpu(p)));
+	irq_work_queue_on(&rq->vrq.kick, cpu);
 
 	return true;
 }
 
 /**
- * vrq_any_idle - is there an idle CPU at all?
+ * vrq_no_work_in - a CPU without work has found nothing to take in a domain
+ * @domain: the domain
+ * @has_work: does a task wait there? Asked again once others look elsewhere
  *
- * Return: false if none was after the caller let tasks wait.
+ * Return: false if there is something after all.
  */
-bool vrq_any_idle(void)
+bool vrq_no_work_in(struct vrq_domain *domain,
+		    bool (*has_work)(struct vrq_domain *domain))
 {
-	/* as [A] in place.h */
-	smp_mb();
-	return !cpumask_empty(&idle_cpus);
+	return !still_there(domain, &vrq_work_domains, has_work);
 }
+
+#ifdef CONFIG_SCHED_SMT
+/**
+ * vrq_core_is_shared - is another thread of a CPU's core busy?
+ * @cpu: the CPU
+ */
+bool vrq_core_is_shared(int cpu)
+{
+	const struct vrq_domain *domain = vrq_domain_of(cpu);
+	unsigned long busy = READ_ONCE(domain->online) &
+			     ~atomic_long_read(&domain->idle);
+
+	return domain->core[per_cpu(vrq_members, cpu).index] & busy &
+	       ~vrq_bit_of(cpu);
+}
+
+/**
+ * vrq_idle_core_near - is a core idle, behind the same last-level cache?
+ * @p: a task that is to run there
+ * @near: the CPU that it runs on
+ *
+ * Return: true if so. A hint: nothing is claimed.
+ */
+bool vrq_idle_core_near(const struct task_struct *p, int near)
+{
+	const struct vrq_domain *domain = vrq_domain_of(near);
+	unsigned long idle = atomic_long_read(&domain->idle);
+
+	return idle && whole_cores(domain, idle) & allowed_in(domain, p);
+}
+#endif

@@ -17,7 +17,6 @@
 #include <linux/math64.h>
 #include <linux/sysctl.h>
 
-#include "entity.h"
 #include "iso.h"
 
 #define WINDOW_NS	(5ULL * NSEC_PER_SEC)

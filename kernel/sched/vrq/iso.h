@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * SCHED_ISO: how much of the machine it has used.
+ * SCHED_ISO: how much of the machine it has used, and what it counts as.
  */
 #ifndef _KERNEL_SCHED_VRQ_ISO_H
 #define _KERNEL_SCHED_VRQ_ISO_H
 
 #include "core.h"
+
+/* SCHED_ISO has used up its part of the machine, see iso.c. Changes at any time */
+extern bool vrq_iso_over;
+
+/* What a level counts as just now */
+static inline enum vrq_level vrq_level_now(enum vrq_level level)
+{
+	return level == VRQ_ISO && READ_ONCE(vrq_iso_over) ? VRQ_NORMAL : level;
+}
 
 void __vrq_iso_account(u64 delta, u64 now);
 

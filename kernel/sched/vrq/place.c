@@ -1,52 +1,168 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a task waits: the preempt slot, the local and the cache queue of its
- * home, the grq. The locking contract is in place.h.
+ * Where a task waits: the queues and the preempt slot of its home, or the shared
+ * queue of the home's domain. The locking contract is in place.h.
+ *
+ * A task that begins to wait does so in the queue of its CPU, whose cache has its
+ * data or that of its waker, and which can take it without another lock. It waits
+ * in the shared queue, for every CPU of the domain to take,
+ *
+ *  - at once, when it has used up a slice, or made room for a task from elsewhere,
+ *    on a CPU with more to do than the mean of those that it may use;
+ *  - when its CPU runs a higher class;
+ *  - later, for the reasons that balance.c has.
+ *
+ * The idea of keeping tasks at a CPU is VRQ's of 2015, where such tasks stayed in
+ * the global queue and other CPUs passed over them, under its lock.
  */
-#include "cache.h"
-#include "grq.h"
+#include <linux/tick.h>
+
+#include "counters.h"
+#include "hot.h"
 #include "idle.h"
 #include "place.h"
 #include "queue.h"
-#include "steal.h"
+#include "shared.h"
+
+/* How many tasks that others may have to step over may wait for a CPU */
+#define CONFINED_MAX		32
+/* The same while the shared queue has no room for them */
+#define CONFINED_FULL_MAX	(2 * CONFINED_MAX)
+
+#ifdef CONFIG_SMP
+static u8 offers_of(struct rq *rq)
+{
+	s64 idle = vrq_key_of(VRQ_IDLE, 0);
+	u8 offers = 0;
+
+	if (vrq_queue_best_key(&rq->vrq.queue) < idle ||
+	    (rq->vrq.slot_offered && vrq_key(rq->vrq.slot) < idle))
+		offers |= BIT(VRQ_OFFER_NORMAL);
+	if (vrq_queue_first_of(&rq->vrq.queue, VRQ_IDLE))
+		offers |= BIT(VRQ_OFFER_IDLE);
+
+	return offers;
+}
+
+/*
+ * What CPUs without work may take from this one has changed. If there is more, the
+ * caller must then look for an idle CPU, see place.h.
+ */
+static void publish_offers(struct rq *rq)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
+	unsigned long bit = vrq_bit_of(cpu_of(rq));
+	u8 offers = offers_of(rq), changed = offers ^ rq->vrq.offers;
+	enum vrq_offer i;
+
+	if (!changed)
+		return;
+
+	rq->vrq.offers = offers;
+	for (i = 0; i < VRQ_OFFERS; i++) {
+		if (changed & offers & BIT(i))
+			atomic_long_or(bit, &domain->offers[i]);
+		else if (changed & BIT(i))
+			atomic_long_andnot(bit, &domain->offers[i]);
+	}
+}
+
+static void offer_slot(struct rq *rq, bool offered)
+{
+	rq->vrq.slot_offered = offered;
+}
+#else
+static void publish_offers(struct rq *rq) { }
+static void offer_slot(struct rq *rq, bool offered) { }
+#endif
+
+/*
+ * May @p wait in the queue of its home? Not if the CPU is not for @p, goes down, runs
+ * a higher class, may go without a tick while it does, or has more than its part of
+ * the load; if @p is to run before all others, wherever that is first possible; or
+ * if so many confined tasks wait that CPUs in search of work would take long to step
+ * over them.
+ */
+static bool may_queue(struct rq *rq, struct task_struct *p)
+{
+	struct task_struct *curr = vrq_curr(rq);
+	bool roams = p->vrq.roams;
+
+	p->vrq.roams = false;
+
+	return !roams && p->vrq.level != VRQ_ISO && vrq_cacheable(p) &&
+	       (vrq_task(curr) || curr == rq->idle) &&
+	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
+	       cpu_active(cpu_of(rq)) &&
+	       !tick_nohz_full_cpu(cpu_of(rq)) &&
+	       !(rq->vrq.confined >= CONFINED_MAX && vrq_confined(p));
+}
+
+static void queue_here(struct rq *rq, struct task_struct *p)
+{
+	/* It has come here for what its waker has in the cache */
+	if (p->vrq.cached_on != cpu_of(rq))
+		vrq_scost_switch_out(rq, p);
+	vrq_wait_in(rq, p, VRQ_IN_QUEUE);
+	vrq_queue_add(&rq->vrq.queue, p);
+	rq->vrq.confined += vrq_confined(p);
+	publish_offers(rq);
+	vrq_kick_idle_for(p);
+}
+
+static void pin_here(struct rq *rq, struct task_struct *p)
+{
+	vrq_wait_in(rq, p, VRQ_PINNED);
+	vrq_queue_add(&rq->vrq.pinned, p);
+}
 
 /**
- * vrq_kick_for_waiting - let another idle CPU see to what waits
- * @rq: the run queue of this CPU, locked
+ * vrq_share - let a task wait in the shared queue or, if that is full, for its home
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task, in no queue
  *
- * For a CPU that was kicked and has done something else. One kick is enough:
- * who is kicked does the same.
+ * The shared queue is full for a mask that is one too many. Then CPUs without work
+ * may take @p from its home, but for those beyond the limit. Kicks an idle CPU.
  */
-void vrq_kick_for_waiting(struct rq *rq)
+void vrq_share(struct rq *rq, struct task_struct *p)
 {
-	if (!vrq_grq_kick())
-		vrq_kick_for_open(rq);
+	vrq_wait_in(rq, p, VRQ_IN_SHARED);
+	if (vrq_shared_add(rq, p))
+		vrq_kick_idle_for(p);
+	else if (cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
+		 cpu_active(cpu_of(rq)) && rq->vrq.confined < CONFINED_FULL_MAX)
+		queue_here(rq, p);
+	else
+		pin_here(rq, p);
 }
 
 static void place_behind(struct rq *rq, struct task_struct *p)
 {
-	if (vrq_may_cache(rq, p))
-		vrq_cache_add(rq, p);
+	if (may_queue(rq, p))
+		queue_here(rq, p);
 	else
-		vrq_wait_in_grq(rq, p);
-}
-
-/* @open: a CPU without work may take it first */
-static void fill_slot(struct rq *rq, struct task_struct *p, bool open)
-{
-	vrq_flush_slot(rq);
-	vrq_wait_in(rq, p, VRQ_IN_SLOT);
-	WRITE_ONCE(rq->vrq.slot, p);
-	if (open) {
-		vrq_set_open(rq);
-		vrq_kick_idle_for(p);
-	}
+		vrq_share(rq, p);
 }
 
 static void clear_slot(struct rq *rq)
 {
 	WRITE_ONCE(rq->vrq.slot, NULL);
-	vrq_close_if_empty(rq);
+	offer_slot(rq, false);
+	publish_offers(rq);
+}
+
+/* @offer: a CPU without work may take it first */
+static void fill_slot(struct rq *rq, struct task_struct *p, bool offer)
+{
+	vrq_flush_slot(rq);
+	vrq_wait_in(rq, p, VRQ_IN_SLOT);
+	WRITE_ONCE(rq->vrq.slot, p);
+	if (!offer)
+		return;
+
+	offer_slot(rq, true);
+	publish_offers(rq);
+	vrq_kick_idle_for(p);
 }
 
 /*
@@ -91,14 +207,12 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 
 	if (is_migration_disabled(p) ||
 	    (p->nr_cpus_allowed == 1 &&
-	     cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))) {
-		vrq_wait_in(rq, p, VRQ_IN_LOCAL);
-		vrq_queue_add(&rq->vrq.local, p);
-	} else if (takes_the_slot(rq, p, stay)) {
+	     cpumask_test_cpu(cpu_of(rq), p->cpus_ptr)))
+		pin_here(rq, p);
+	else if (takes_the_slot(rq, p, stay))
 		fill_slot(rq, p, vrq_curr(rq) != rq->idle && !stay);
-	} else {
+	else
 		place_behind(rq, p);
-	}
 }
 
 /**
@@ -112,14 +226,16 @@ void vrq_unplace(struct rq *rq, struct task_struct *p)
 	case VRQ_IN_SLOT:
 		clear_slot(rq);
 		break;
-	case VRQ_IN_LOCAL:
-		vrq_queue_del(&rq->vrq.local, p);
+	case VRQ_PINNED:
+		vrq_queue_del(&rq->vrq.pinned, p);
 		break;
-	case VRQ_IN_CACHE:
-		vrq_cache_del(rq, p);
+	case VRQ_IN_QUEUE:
+		vrq_queue_del(&rq->vrq.queue, p);
+		rq->vrq.confined -= vrq_confined(p);
+		publish_offers(rq);
 		break;
-	case VRQ_IN_GRQ:
-		vrq_grq_del(p);
+	case VRQ_IN_SHARED:
+		vrq_shared_del(p);
 		break;
 	}
 
@@ -172,9 +288,14 @@ static bool promote_for(struct rq *rq, enum vrq_level level)
 {
 	u64 now = rq_clock(rq);
 
-	return promote_in(&rq->vrq.local, level, now) ||
-	       promote_in(&rq->vrq.cache, level, now) ||
-	       vrq_grq_promote_starved(level, cpu_of(rq), now);
+	if (promote_in(&rq->vrq.pinned, level, now))
+		return true;
+	if (promote_in(&rq->vrq.queue, level, now)) {
+		publish_offers(rq);
+		return true;
+	}
+
+	return vrq_shared_promote(cpu_of(rq), level, now);
 }
 
 /* Of a CPU that SCHED_ISO has, starved tasks get a slice in so many */
@@ -203,3 +324,94 @@ void vrq_promote_starved(struct rq *rq)
 	if (promote_for(rq, VRQ_NORMAL))
 		rq->vrq.next_promotion = rq_clock(rq) + PROMOTE_EVERY * vrq_rr_ns();
 }
+
+#ifdef CONFIG_SMP
+/*
+ * The preempt task of a CPU that runs another one. An idle CPU makes room for
+ * its own anyway.
+ */
+static struct task_struct *offered_slot(struct rq *rq)
+{
+	struct task_struct *p = rq->vrq.slot, *curr = vrq_curr(rq);
+
+	return p && vrq_task(curr) && vrq_may_preempt(p, curr) ? p : NULL;
+}
+
+/* How many tasks that it may not run a CPU of another domain steps over */
+#define FAR_STEPS		4
+
+/*
+ * Steps over confined tasks only, of which there are few: see may_queue(). For what a
+ * CPU of another domain does not get to it is kicked, see vrq_kick_for_queue().
+ */
+static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
+					 int cpu)
+{
+	bool far = vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq));
+	int steps = far ? FAR_STEPS : CONFINED_FULL_MAX;
+	enum vrq_level level;
+	struct task_struct *p;
+
+	for (level = 0; level <= limit; level++) {
+		p = vrq_queue_first_of(&rq->vrq.queue, level);
+		for (; p && steps; p = vrq_queue_next(p), steps--) {
+			if (cpumask_test_cpu(cpu, p->cpus_ptr))
+				return p;
+		}
+	}
+
+	return NULL;
+}
+
+/**
+ * vrq_offered_to - what a CPU without work may take from another one
+ * @rq: the run queue of the other one, locked
+ * @level: a task of this level or a better one
+ * @cpu: the CPU without work
+ *
+ * Return: the task, which still waits; or NULL.
+ */
+struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
+{
+	struct task_struct *p = first_allowed(rq, level, cpu);
+
+	if (p)
+		return p;
+
+	p = offered_slot(rq);
+
+	return p && p->vrq.level <= level &&
+	       cpumask_test_cpu(cpu, p->cpus_ptr) ? p : NULL;
+}
+
+/* For how many tasks of a queue to look for an idle CPU */
+#define KICK_TRIES	8
+
+/**
+ * vrq_kick_for_queue - find an idle CPU for one of the tasks that wait for a CPU
+ * @rq: the run queue of that CPU, locked
+ *
+ * If there is none for a task that every CPU may run, there is none for others.
+ *
+ * Return: true if there was one.
+ */
+bool vrq_kick_for_queue(struct rq *rq)
+{
+	int tries = KICK_TRIES;
+	enum vrq_level level;
+	struct task_struct *p;
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		p = vrq_queue_first_of(&rq->vrq.queue, level);
+		for (; p && tries; p = vrq_queue_next(p), tries--) {
+			if (vrq_kick_idle_for(p))
+				return true;
+			if (!vrq_confined(p))
+				return false;
+		}
+	}
+	p = offered_slot(rq);
+
+	return p && vrq_kick_idle_for(p);
+}
+#endif

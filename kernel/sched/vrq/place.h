@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a task waits: the queues of one CPU and the global run queue, grq.
+ * Where a task waits: the queues of one CPU and the shared queue of its domain.
  *
  * Locking contract of VRQ
  * =======================
@@ -12,40 +12,56 @@
  * VRQ. On top of that:
  *
  *  - p->vrq, with the exceptions named in <linux/sched/vrq.h>, and every place
- *    but the grq (a CPU, its slot, its local and its cache queue) belong to the
- *    home's rq->lock.
- *  - Entering and leaving the grq takes the home's rq->lock and, nested in it,
- *    grq.lock. Under grq.lock alone one may walk the grq and read, of the tasks
- *    in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change only while their
- *    task is out of the grq. The exception are a task's level, deadline and promoted,
- *    which vrq_grq_promote_starved() changes under grq.lock.
+ *    but a shared queue (a CPU, its slot, its two queues) belong to the home's
+ *    rq->lock.
+ *  - Entering and leaving a shared queue takes the home's rq->lock and, nested in
+ *    it, the domain's lock. Under the domain's lock alone one may walk the queue
+ *    and read, of the tasks in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change
+ *    only while their task is out of it. The exception are a task's level, deadline
+ *    and promoted, which vrq_shared_promote() changes under the domain's lock.
  *  - Nobody steps over many tasks with such a lock held because they may not run
- *    on its CPU: in the grq they are kept apart by mask, see grq.c, and only so
- *    many of them wait in a cache queue, see vrq_may_cache(). A CPU that goes
+ *    on its CPU: in a shared queue they are kept apart by mask, see shared.c, and
+ *    only so many of them wait in the queue of a CPU, see place.c. A CPU that goes
  *    down is the exception.
- *  - rq->lock -> grq.lock -> trylock of another rq->lock. To take a task
- *    with another home out of the grq a CPU trylocks that home under grq.lock
- *    and passes the task over if it fails: nothing is ever dropped inside a
- *    pick, and nothing ever waits for an rq->lock with grq.lock held.
+ *  - rq->lock -> a domain's lock -> trylock of another rq->lock. To take a task
+ *    with another home out of a shared queue a CPU trylocks that home under the
+ *    domain's lock and passes the task over if it fails: nothing is ever dropped
+ *    inside a pick, nothing ever waits for an rq->lock with a domain's lock held,
+ *    and nobody holds two domains' locks.
+ *  - A CPU joins its domain once, see domain.c, with its rq->lock held, and while
+ *    it is not active: it has no task in a shared queue and no bit in a mask then.
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
- * half of it: vrq_queue.earliest, vrq_rq.priodl, the masks of idle CPUs and of CPUs
- * to take tasks from. Of the mask of a part of the grq one bit is read.
+ * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
+ * idle CPUs and of CPUs to take tasks from are single words.
+ *
+ * On no path but CPU hotplug and the setting of tunables does anybody go through all
+ * CPUs, or all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains'
+ * masks of idle CPUs, a tick at 4 CPUs and 2 domains' queues and, one CPU of a domain
+ * each jiffy, at those of that domain. A CPU without work looks at up to 20 others that
+ * offer something and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones.
  *
  * No wake-up is lost:
  *
- *   a task enters the grq              a CPU goes idle (vrq_pick_task())
- *     queue it: the part's mask,         set its bit in the idle mask
- *     earliest and used are written
- *     smp_mb()                   [A]     smp_mb__after_atomic()       [B]
- *     read the idle mask, kick           read earliest, look again
+ *   a task begins to wait              a CPU goes idle (vrq_pick_task())
+ *     queue it: earliest and, for        set its bit in the domain's idle
+ *     a CPU's queue, offers              smp_mb__after_atomic()       [B]
+ *     smp_mb()                   [A]     set the domain in idle_domains
+ *     set the domain in                  look once more: the own domain's queue
+ *     vrq_work_domains                   and offers, vrq_work_domains and those
+ *     read idle and idle_domains,        of the domains in there
+ *     kick
  *
- * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees
- * the bit or the other sees the task. The same holds for a task that waits in the
- * cache queue of a CPU or is to preempt there, with the mask of such CPUs, open_cpus,
- * in place of earliest. A kick can be used up for another task than that which it
- * was for: then it is passed on, see vrq_kick_for_waiting(). Cached tasks of a CPU
- * whose run queue is locked are left out there, and kicked for at its next tick.
+ * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees the bit
+ * or the other sees the task. Both masks of domains are cleared by who finds nothing
+ * in a domain; that looks again afterwards, and if it finds something then, others
+ * may have passed it over meanwhile. So has a CPU without work that looks at a few
+ * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
+ * its queue, and for what waits in its domain's shared queue, at each tick: a task
+ * waits beside an idle CPU for no longer than that.
+ *
+ * A kick can be used up for another task than that which it was for: then the CPU
+ * passes it on, see vrq_leave_idle().
  */
 #ifndef _KERNEL_SCHED_VRQ_PLACE_H
 #define _KERNEL_SCHED_VRQ_PLACE_H
@@ -54,9 +70,13 @@
 
 void vrq_place(struct rq *rq, struct task_struct *p);
 void vrq_unplace(struct rq *rq, struct task_struct *p);
+void vrq_share(struct rq *rq, struct task_struct *p);
 void vrq_flush_slot(struct rq *rq);
 void vrq_expire_slot(struct rq *rq);
 void vrq_promote_starved(struct rq *rq);
-void vrq_kick_for_waiting(struct rq *rq);
+#ifdef CONFIG_SMP
+struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu);
+bool vrq_kick_for_queue(struct rq *rq);
+#endif
 
 #endif /* _KERNEL_SCHED_VRQ_PLACE_H */

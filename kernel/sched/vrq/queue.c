@@ -2,7 +2,6 @@
 /*
  * How tasks are ordered in a queue. Which lock protects it is said in place.h.
  */
-#include "idle.h"
 #include "queue.h"
 #include "trace.h"
 
@@ -63,21 +62,6 @@ void vrq_queue_del(struct vrq_queue *queue, struct task_struct *p)
 }
 
 /**
- * vrq_queue_first_of - the task of a level with the earliest deadline
- * @queue: the queue, locked
- * @level: the level
- *
- * Return: the task or NULL.
- */
-struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
-				       enum vrq_level level)
-{
-	struct rb_node *first = rb_first_cached(&queue->tasks[level]);
-
-	return first ? rb_entry(first, struct task_struct, vrq.node) : NULL;
-}
-
-/**
  * vrq_queue_first - the task that is to be picked first
  * @queue: the queue, locked
  *
@@ -120,20 +104,6 @@ s64 vrq_queue_best_key(struct vrq_queue *queue)
 }
 
 /**
- * vrq_queue_has_starved - has a task waited here for too long?
- * @queue: the queue; it need not be locked, then the answer is a hint
- * @level: its level
- * @now: on the clock of the run queues, ns
- */
-bool vrq_queue_has_starved(struct vrq_queue *queue, enum vrq_level level,
-			   u64 now)
-{
-	s64 earliest = atomic64_read(&queue->earliest[level]);
-
-	return earliest < (s64)now - (s64)VRQ_STARVED_NS;
-}
-
-/**
  * vrq_queue_promote_first - queue the first of a level as one of the next better
  * @queue: the queue, locked, with such a task
  * @level: the level, not VRQ_ISO
@@ -155,30 +125,4 @@ struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
 	trace_sched_vrq_enqueue(p);
 
 	return p;
-}
-
-/**
- * vrq_queue_kick - find an idle CPU for one of the tasks of a queue
- * @queue: the queue, locked
- *
- * If there is none for a task that every CPU may run, it is for nobody.
- *
- * Return: true if there was one.
- */
-bool vrq_queue_kick(struct vrq_queue *queue)
-{
-	enum vrq_level level;
-	struct task_struct *p;
-
-	for (level = 0; level < VRQ_LEVELS; level++) {
-		p = vrq_queue_first_of(queue, level);
-		for (; p; p = vrq_queue_next(p)) {
-			if (vrq_kick_idle_for(p))
-				return true;
-			if (!vrq_confined(p))
-				return false;
-		}
-	}
-
-	return false;
 }

@@ -7,6 +7,7 @@
 #define _KERNEL_SCHED_VRQ_RQ_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/irq_work.h>
 #include <linux/rbtree_types.h>
 #include <linux/types.h>
@@ -32,73 +33,98 @@ enum vrq_level {
 
 /**
  * struct vrq_queue - tasks that wait, in the order in which they are picked
- * @tasks: a tree for each level, ordered by deadline
  * @earliest: deadline of the leftmost task of each tree, VRQ_NO_DEADLINE for
  *	an empty one. Written under the queue's lock, read without it
+ * @tasks: a tree for each level, ordered by deadline
  *
- * A queue of a CPU is protected by its rq->lock, those of the grq by grq.lock.
+ * A queue of a CPU is protected by its rq->lock, that of a domain by the
+ * domain's lock.
  */
 struct vrq_queue {
-	struct rb_root_cached	tasks[VRQ_LEVELS];
 	atomic64_t		earliest[VRQ_LEVELS];
+	struct rb_root_cached	tasks[VRQ_LEVELS];
 };
 
 #define VRQ_NO_DEADLINE		S64_MAX
 
 /**
  * struct vrq_rq - VRQ's part of a run queue
- * @local: runnable tasks that only this CPU may take
- * @cache: runnable tasks that shall run on this CPU for a while yet, see cache.c
- * @confined: how many of those in @cache are vrq_confined()
- * @slot: the preempt task: woken for this CPU, taken without grq.lock
+ * @queue: runnable tasks that wait for this CPU, see place.c
+ * @pinned: runnable tasks that only this CPU may take
+ * @confined: how many of those in @queue only some CPUs may run
+ * @slot: the preempt task: woken for this CPU, which takes it at its next pick.
+ *	Written at each wake-up that preempts, and at the pick that follows;
+ *	read by CPUs that look for one to preempt, or for a task to take
+ * @priodl: vrq_key() of the running task, 0 if a higher class runs. Written at
+ *	each switch; read by CPUs that look for one to preempt. Meaningless
+ *	while the CPU is idle
  * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
- *	Read by other CPUs without the lock
- * @anywhere: the part of @weight of tasks that every CPU may run; read as that is
+ *	Written at each enqueue and dequeue; read once a tick by one CPU of the
+ *	domain, see load.c, and by CPUs that run a task which may use few CPUs
+ * @anywhere: the part of @weight of tasks that every CPU may run; as @weight
  * @late: how late tasks used up their slices here, on the mean of the last 16
- *	or so, ns
+ *	or so, ns. Written when a slice is renewed; read as @weight
+ * @runs: the weight of the running task, 0 if it is not VRQ's. Written at each
+ *	switch with the tunable smt_nice only, see smt.c; read by the other
+ *	threads of the core
+ * @gives_way: the CPU idles because a more important task runs on its core; as
+ *	@runs
+ * @kicked_for: where the task waits for which this CPU was kicked, see
+ *	vrq_kick_idle_for(). Written by others, who have claimed this CPU, and
+ *	by the CPU itself
+ * @kick: makes this CPU, if idle, pick again
  * @scost: what has been switched to here, see hot.c
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
  *	Written as the CPU comes online, read without a lock
  * @idle_since: when the CPU last ran out of tasks, ns
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
- * @priodl: vrq_key() of the running task, 0 if a higher class runs. Read by
- *	other CPUs without the lock; meaningless while the CPU is idle
- * @runs: the weight of the running task, 0 if it is not VRQ's. Like @gives_way only
- *	with the tunable smt_nice, see smt.c, and read by the other threads of the
- *	core without the lock
- * @gives_way: the CPU idles because a more important task runs on its core
+ * @pull_from: the first CPU of the domain that the next pick is to look at too,
+ *	-1 for none, see balance.c
+ * @next_domain: the first CPU of the domain that was looked at last
+ * @sample: where the last look at a few other CPUs ended
+ * @offers: the levels for which this CPU's bits in the domain's masks of CPUs to
+ *	take tasks from are set, see place.c
  * @shared_ticks: at how many ticks in a row another thread of the core was busy while
- *	a core was idle, see spread.c
+ *	a core was idle
+ * @slot_offered: the task in @slot may be taken by a CPU without work
  * @spread: the current task is to leave for that core
- * @open: a CPU that is idle may find something to take in @cache or @slot; is
- *	this CPU's bit in open_cpus, see steal.c
  * @retry: queued when a pick had to leave a task because its run queue was
  *	locked, and has found nothing else to run
- * @kick: makes this CPU, if idle, pick again
  *
- * All protected by rq->lock.
+ * All protected by rq->lock. The first line is what other CPUs read, the rest is
+ * this CPU's own, but for those who hold the lock.
  */
 struct vrq_rq {
-	struct vrq_queue	local;
-	struct vrq_queue	cache;
-	unsigned int		confined;
+	atomic64_t		priodl ____cacheline_aligned_in_smp;
 	struct task_struct	*slot;
 	unsigned long		weight;
 	unsigned long		anywhere;
-	s64			late;
+	atomic64_t		late;
+#ifdef CONFIG_SCHED_SMT
+	unsigned int		runs;
+	bool			gives_way;
+#endif
+#ifdef CONFIG_SMP
+	int			kicked_for;
+#endif
+
+	struct vrq_queue	queue ____cacheline_aligned_in_smp;
+	struct vrq_queue	pinned;
+	unsigned int		confined;
 	unsigned int		scost;
 	unsigned int		scost_threshold;
 	u64			idle_since;
 	u64			next_promotion;
-	atomic64_t		priodl;
 #ifdef CONFIG_SCHED_SMT
-	unsigned int		runs;
-	bool			gives_way;
 	bool			spread;
 	unsigned int		shared_ticks;
 #endif
 #ifdef CONFIG_SMP
-	bool			open;
+	int			pull_from;
+	int			next_domain;
+	unsigned int		sample;
+	u8			offers;
+	bool			slot_offered;
 	struct balance_callback	retry;
 	struct irq_work		kick;
 #endif

@@ -12,37 +12,40 @@
 #include <linux/tracepoint.h>
 
 #include "counters.h"
-#include "entity.h"
+#include "domain.h"
+#include "iso.h"
 
 TRACE_DEFINE_ENUM(VRQ_IN_SLOT);
-TRACE_DEFINE_ENUM(VRQ_IN_LOCAL);
-TRACE_DEFINE_ENUM(VRQ_IN_CACHE);
-TRACE_DEFINE_ENUM(VRQ_IN_GRQ);
+TRACE_DEFINE_ENUM(VRQ_PINNED);
+TRACE_DEFINE_ENUM(VRQ_IN_QUEUE);
+TRACE_DEFINE_ENUM(VRQ_IN_SHARED);
 
 TRACE_DEFINE_ENUM(VRQ_PICK_CURR);
 TRACE_DEFINE_ENUM(VRQ_PICK_SLOT);
-TRACE_DEFINE_ENUM(VRQ_PICK_LOCAL);
-TRACE_DEFINE_ENUM(VRQ_PICK_CACHED);
-TRACE_DEFINE_ENUM(VRQ_PICK_GRQ);
+TRACE_DEFINE_ENUM(VRQ_PICK_PINNED);
+TRACE_DEFINE_ENUM(VRQ_PICK_QUEUE);
+TRACE_DEFINE_ENUM(VRQ_PICK_SHARED);
 TRACE_DEFINE_ENUM(VRQ_PICK_PULLED);
+TRACE_DEFINE_ENUM(VRQ_PICK_FAR);
 TRACE_DEFINE_ENUM(VRQ_PICK_STOLEN);
 TRACE_DEFINE_ENUM(VRQ_PICK_NONE);
 
 #define show_vrq_place(place)						\
 	__print_symbolic(place,						\
 			 { VRQ_IN_SLOT,		"slot" },		\
-			 { VRQ_IN_LOCAL,	"local" },		\
-			 { VRQ_IN_CACHE,	"cache" },		\
-			 { VRQ_IN_GRQ,		"grq" })
+			 { VRQ_PINNED,	"pinned" },		\
+			 { VRQ_IN_QUEUE,	"queue" },		\
+			 { VRQ_IN_SHARED,		"shared" })
 
 #define show_vrq_reason(reason)						\
 	__print_symbolic(reason,					\
 			 { VRQ_PICK_CURR,	"curr" },		\
 			 { VRQ_PICK_SLOT,	"slot" },		\
-			 { VRQ_PICK_LOCAL,	"local" },		\
-			 { VRQ_PICK_CACHED,	"cached" },		\
-			 { VRQ_PICK_GRQ,	"grq" },		\
+			 { VRQ_PICK_PINNED,	"pinned" },		\
+			 { VRQ_PICK_QUEUE,	"queue" },		\
+			 { VRQ_PICK_SHARED,	"shared" },		\
 			 { VRQ_PICK_PULLED,	"pulled" },		\
+			 { VRQ_PICK_FAR,	"far" },		\
 			 { VRQ_PICK_STOLEN,	"stolen" },		\
 			 { VRQ_PICK_NONE,	"none" })
 
@@ -57,6 +60,7 @@ TRACE_EVENT(sched_vrq_enqueue,
 		__array(char,	comm,	TASK_COMM_LEN)
 		__field(pid_t,	pid)
 		__field(int,	home)
+		__field(int,	domain)
 		__field(u8,	place)
 		__field(u8,	level)
 		__field(u64,	deadline)
@@ -67,14 +71,15 @@ TRACE_EVENT(sched_vrq_enqueue,
 		memcpy(__entry->comm, p->comm, TASK_COMM_LEN);
 		__entry->pid = p->pid;
 		__entry->home = task_cpu(p);
+		__entry->domain = vrq_domain_of(task_cpu(p))->leader;
 		__entry->place = p->vrq.place;
 		__entry->level = vrq_level_now(p->vrq.level);
 		__entry->deadline = p->vrq.deadline;
 		__assign_cpumask(cpus, cpumask_bits(p->cpus_ptr));
 	),
 
-	TP_printk("comm=%s pid=%d home=%d place=%s level=%u deadline=%llu cpus=%s",
-		  __entry->comm, __entry->pid, __entry->home,
+	TP_printk("comm=%s pid=%d home=%d domain=%d place=%s level=%u deadline=%llu cpus=%s",
+		  __entry->comm, __entry->pid, __entry->home, __entry->domain,
 		  show_vrq_place(__entry->place), __entry->level,
 		  __entry->deadline, __get_cpumask(cpus))
 );
@@ -112,6 +117,7 @@ TRACE_EVENT(sched_vrq_pick,
 	TP_STRUCT__entry(
 		__array(char,	comm,	TASK_COMM_LEN)
 		__field(pid_t,	pid)
+		__field(int,	domain)
 		__field(u8,	reason)
 		__field(bool,	missed)
 		__field(u8,	level)
@@ -124,14 +130,16 @@ TRACE_EVENT(sched_vrq_pick,
 		else
 			__entry->comm[0] = 0;
 		__entry->pid = p ? p->pid : 0;
+		__entry->domain = vrq_domain_of(smp_processor_id())->leader;
 		__entry->reason = reason;
 		__entry->missed = missed;
 		__entry->level = p ? vrq_level_now(p->vrq.level) : VRQ_LEVELS;
 		__entry->deadline = p ? p->vrq.deadline : VRQ_NO_DEADLINE;
 	),
 
-	TP_printk("comm=%s pid=%d reason=%s missed=%d level=%u deadline=%llu",
-		  __entry->comm, __entry->pid, show_vrq_reason(__entry->reason),
+	TP_printk("comm=%s pid=%d domain=%d reason=%s missed=%d level=%u deadline=%llu",
+		  __entry->comm, __entry->pid, __entry->domain,
+		  show_vrq_reason(__entry->reason),
 		  __entry->missed, __entry->level, __entry->deadline)
 );
 

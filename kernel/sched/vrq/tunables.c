@@ -8,7 +8,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sysctl.h>
 
-#include "entity.h"
+#include "core.h"
 #include "tunables.h"
 
 unsigned int vrq_rr_interval_ms __read_mostly = 6;

@@ -3,7 +3,7 @@
  * Utilisation of CPUs, as cpufreq governors see it: mainline's load average of
  * the root group, in rq->cfs.avg, and those of the other classes.
  */
-#include "entity.h"
+#include "domain.h"
 #include "util.h"
 #include "../pelt.h"
 
@@ -44,8 +44,12 @@ void vrq_update_util(struct rq *rq)
 /* Half-life of the averages: no use to look more often */
 #define AGE_MS	32
 
-/* When idle CPUs were last looked at, jiffies. Whoever moves it on does so */
+/*
+ * When the idle CPUs of a domain were last looked at, jiffies, and the leader of that
+ * domain. Whoever moves the time on sees to the next domain
+ */
 static unsigned long aged_at = INITIAL_JIFFIES;
+static int aged_last = -1;
 
 static bool has_util(struct rq *rq)
 {
@@ -54,9 +58,16 @@ static bool has_util(struct rq *rq)
 
 static bool time_to_age(void)
 {
-	unsigned long last = READ_ONCE(aged_at);
+	unsigned int nr_domains = READ_ONCE(vrq_machine.nr_domains);
+	unsigned long last = READ_ONCE(aged_at), every;
 
-	return time_after_eq(jiffies, last + msecs_to_jiffies(AGE_MS)) &&
+	/* Before the boot CPU has joined its domain there is nobody else */
+	if (likely(!time_after(jiffies, last)) || !nr_domains)
+		return false;
+
+	every = msecs_to_jiffies(AGE_MS) / nr_domains;
+
+	return time_after_eq(jiffies, last + max(every, 1UL)) &&
 	       try_cmpxchg(&aged_at, &last, jiffies);
 }
 
@@ -80,13 +91,17 @@ static void age(struct rq *rq)
  *
  * Where several CPUs have one frequency their governor goes by the busiest, and
  * an idle CPU does not see to its own. Called from the tick and before going
- * idle, and does something each 32 ms at most, on one CPU of the machine. Run
- * queues that are locked are passed over: they are busy, or it is their turn the
- * next time.
+ * idle, and does something on one CPU of the machine at a time: for one domain, the
+ * next one each time, so that it is each one's turn after 32 ms, or after as many
+ * jiffies as there are domains. Run queues that are locked are passed over: they are
+ * busy, or it is their turn the next time.
  */
 void vrq_age_idle(struct rq *rq)
 {
-	int cpu;
+	struct vrq_domain *domain;
+	unsigned long idle;
+	unsigned int i;
+	int leader;
 
 	if (!time_to_age())
 		return;
@@ -95,9 +110,14 @@ void vrq_age_idle(struct rq *rq)
 	if (vrq_curr(rq) == rq->idle)
 		vrq_update_util(rq);
 
-	for_each_online_cpu(cpu) {
-		if (cpu_rq(cpu) != rq && idle_cpu(cpu) && has_util(cpu_rq(cpu)))
-			age(cpu_rq(cpu));
+	leader = vrq_next_domain(READ_ONCE(aged_last));
+	WRITE_ONCE(aged_last, leader);
+	domain = vrq_domain_led_by(leader);
+	idle = atomic_long_read(&domain->idle);
+	for_each_set_bit(i, &idle, BITS_PER_LONG) {
+		if (cpu_rq(domain->cpus[i]) != rq &&
+		    has_util(cpu_rq(domain->cpus[i])))
+			age(cpu_rq(domain->cpus[i]));
 	}
 }
 #endif /* CONFIG_SMP */

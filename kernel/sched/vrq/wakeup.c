@@ -5,8 +5,8 @@
 #include <linux/sched/clock.h>
 
 #include "counters.h"
-#include "grq.h"
 #include "idle.h"
+#include "shared.h"
 #include "wakeup.h"
 
 /*
@@ -38,47 +38,49 @@ static s64 preempt_margin(const struct task_struct *p, bool sync)
 }
 
 #ifdef CONFIG_SMP
-static bool can_preempt(int cpu, s64 key, s64 margin)
+static bool can_preempt(int cpu, const struct task_struct *p)
 {
 	struct vrq_rq *vrq = &cpu_rq(cpu)->vrq;
 
-	return atomic64_read(&vrq->priodl) - key > margin &&
+	return cpumask_test_cpu(cpu, p->cpus_ptr) &&
+	       atomic64_read(&vrq->priodl) - vrq_key(p) > p->vrq.margin &&
 	       !READ_ONCE(vrq->slot);
 }
 
+/* How many CPUs but the previous one to look at for a task to preempt */
+#define PREEMPT_TRIES	4
+
 /*
- * The first CPU that runs a task to be preempted, not the best: to look at
- * every CPU for that cost VRQ more than it gained. With the tunable interactive
- * at 0 only the CPU that the task ran on.
+ * A CPU that runs a task to be preempted: the previous one or, for a task that is woken
+ * by an interrupt, one of a few others of its domain, from a place on that moves with
+ * each look. The first, not the best: to look at every CPU for that cost VRQ more than
+ * it gained. Those who wake each other are as well served at the previous CPU: with the
+ * search for them too hackbench took 2% longer on 16 CPUs. With the tunable interactive
+ * at 0 nobody searches.
  */
-static int first_to_preempt(struct task_struct *p, int near)
+static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
 {
-	s64 key = vrq_key(p), margin = p->vrq.margin;
-	int cpu;
+	const struct vrq_domain *domain = vrq_domain_of(prev);
+	unsigned int i, tries, nr = READ_ONCE(domain->nr_cpus);
 
 	if (p->policy == SCHED_BATCH)
 		return -1;
-
-	if (cpumask_test_cpu(near, p->cpus_ptr) && can_preempt(near, key, margin))
-		return near;
-	if (!READ_ONCE(vrq_interactive))
+	if (can_preempt(prev, p))
+		return prev;
+	if (!READ_ONCE(vrq_interactive) || p->vrq.margin)
 		return -1;
 
-	rcu_read_lock();
-	for_each_cpu_and(cpu, p->cpus_ptr, vrq_llc_span(near)) {
-		if (can_preempt(cpu, key, margin)) {
-			rcu_read_unlock();
-			return cpu;
-		}
+	/* Raced for with interrupts of this CPU: any value will do */
+	i = READ_ONCE(this_rq->vrq.sample);
+	for (tries = min(nr, PREEMPT_TRIES); tries; tries--) {
+		if (++i >= nr)
+			i = 0;
+		if (can_preempt(domain->cpus[i], p))
+			break;
 	}
-	rcu_read_unlock();
+	WRITE_ONCE(this_rq->vrq.sample, i);
 
-	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask) {
-		if (can_preempt(cpu, key, margin))
-			return cpu;
-	}
-
-	return -1;
+	return tries ? domain->cpus[i] : -1;
 }
 
 /*
@@ -112,7 +114,7 @@ static bool trusted_sync(struct task_struct *waker)
 static bool waker_is_alone(struct rq *rq)
 {
 	return READ_ONCE(rq->nr_running) == 1 && !READ_ONCE(rq->vrq.slot) &&
-	       vrq_grq_best_key(cpu_of(rq)) == VRQ_KEY_NONE;
+	       vrq_shared_best_key(cpu_of(rq)) == VRQ_KEY_NONE;
 }
 
 /**
@@ -122,7 +124,7 @@ static bool waker_is_alone(struct rq *rq)
  * @wake_flags: WF_*
  *
  * The waker's CPU, if nothing else is to do there and the waker is about to
- * sleep; an idle CPU, the nearest to @prev_cpu; the first CPU whose task may be
+ * sleep; an idle CPU, the nearest to @prev_cpu; a CPU near @prev_cpu whose task may be
  * preempted. Else @p has to wait: for the waker to sleep, or at @prev_cpu.
  *
  * Return: the CPU; it may be one that is not allowed, which the core sees to.
@@ -149,13 +151,13 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 		return this_cpu;
 	}
 
-	cpu = vrq_claim_idle(p->cpus_ptr, prev_cpu);
+	cpu = vrq_claim_idle(p, prev_cpu);
 	if (cpu >= 0) {
 		vrq_count(VRQ_WAKE_IDLE);
 		return cpu;
 	}
 
-	cpu = first_to_preempt(p, prev_cpu);
+	cpu = first_to_preempt(this_rq, p, prev_cpu);
 	if (cpu >= 0) {
 		vrq_count(VRQ_WAKE_PREEMPT);
 		return cpu;
@@ -199,11 +201,11 @@ void vrq_note_sleep(struct rq *rq, struct task_struct *p)
  */
 void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 {
-	if (p->vrq.place != VRQ_IN_SLOT && p->vrq.place != VRQ_IN_LOCAL)
+	if (p->vrq.place != VRQ_IN_SLOT && p->vrq.place != VRQ_PINNED)
 		return;
 
 	/* vrq_select_task_rq() is not asked where there is no choice */
-	if (p->vrq.place == VRQ_IN_LOCAL)
+	if (p->vrq.place == VRQ_PINNED)
 		p->vrq.margin = preempt_margin(p, sync_wakeup(cpu_of(rq),
 							      wake_flags));
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Domains: CPUs that share a last-level cache, and with it a queue of tasks, a
+ * mask of those that are idle, and a sum of what they have to do.
+ */
+#ifndef _KERNEL_SCHED_VRQ_DOMAIN_H
+#define _KERNEL_SCHED_VRQ_DOMAIN_H
+
+#include "core.h"
+
+/* How many masks of CPUs the tasks in one shared queue may have at a time */
+#define VRQ_PARTS		32
+
+/**
+ * enum vrq_offer - what CPUs without work may take from a CPU
+ * @VRQ_OFFER_NORMAL: a task of level VRQ_NORMAL or better
+ * @VRQ_OFFER_IDLE: a SCHED_IDLE task
+ * @VRQ_OFFERS: how many there are
+ */
+enum vrq_offer {
+	VRQ_OFFER_NORMAL,
+	VRQ_OFFER_IDLE,
+	VRQ_OFFERS,
+};
+
+/**
+ * struct vrq_part - the tasks in a shared queue that may run on the same CPUs
+ * @cpus: those of the domain, by their index. Written, under the domain's lock,
+ *	before the part is used, and read without it: who reads a stale mask finds
+ *	a part without tasks, or has its bit in the mask of idle CPUs and is kicked
+ * @queue: the tasks; a part without any is free for another mask
+ *
+ * What is read without the lock is in the first line, and changes only when
+ * another task becomes the first one.
+ */
+struct vrq_part {
+	unsigned long		cpus;
+	struct vrq_queue	queue;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct vrq_domain - some CPUs that share a last-level cache
+ * @leader: the CPU that the domain is named by in masks of domains
+ * @node: the NUMA node
+ * @isolated: one CPU that the scheduler is to leave alone, see isolcpus=
+ * @nr_cpus: how many CPUs have joined
+ * @nr_cores: the same without the other threads of their cores
+ * @online: those that are there now
+ * @cpus: the CPUs; a place in here is a CPU's index
+ * @core: for each CPU the threads of its core that are in this domain
+ * @idle: the CPUs that have nothing to do. Each sets its own bit when its pick
+ *	finds nothing, and clears it when it leaves the idle task. Others clear
+ *	it to claim the CPU, see idle.c
+ * @offers: the CPUs that have a task for those without work, see enum vrq_offer.
+ *	A CPU's bits are written under its rq->lock
+ * @lock: protects @used, @parts and what is in them
+ * @used: the parts but the first that have tasks; read without the lock
+ * @parts: the first is for the tasks that every CPU of the domain may run
+ * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
+ *	a tick by one of them
+ * @anywhere: the part of it of tasks that every CPU of the machine may run
+ * @late: sum of how late tasks used up their slices on the CPUs that are busy, ns
+ * @summed_at: when that was, jiffies; who moves it on does so
+ *
+ * The first lines are written as CPUs come and go. Of the others each line is
+ * written by all CPUs of the domain: @idle as they begin and end to be idle,
+ * @offers as their queues begin and cease to have something, the lock and the
+ * parts when a task enters or leaves the shared queue.
+ */
+struct vrq_domain {
+	int			leader;
+	int			node;
+	bool			isolated;
+	unsigned int		nr_cpus;
+	unsigned int		nr_cores;
+	unsigned long		online;
+	int			cpus[BITS_PER_LONG];
+	unsigned long		core[BITS_PER_LONG];
+
+	atomic_long_t		idle ____cacheline_aligned_in_smp;
+	atomic_long_t		offers[VRQ_OFFERS] ____cacheline_aligned_in_smp;
+	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
+	unsigned long		used ____cacheline_aligned_in_smp;
+	struct vrq_part		parts[VRQ_PARTS];
+	atomic64_t		weight ____cacheline_aligned_in_smp;
+	atomic64_t		anywhere;
+	atomic64_t		late;
+	unsigned long		summed_at;
+};
+
+/**
+ * struct vrq_machine - all domains but the isolated ones together
+ * @cpus: their CPUs that are online
+ * @nr_cpus: how many these are
+ * @nr_domains: how many domains there are, isolated ones too
+ * @domains: which, by their leaders
+ * @weight: sum over the domains. Written once a tick by a CPU of each domain
+ * @anywhere: likewise
+ * @late: likewise
+ * @next: the leader of the domain that was last summed in place of its own CPUs
+ */
+struct vrq_machine {
+	struct cpumask		cpus;
+	struct cpumask		domains;
+	unsigned int		nr_cpus;
+	unsigned int		nr_domains;
+
+	atomic64_t		weight ____cacheline_aligned_in_smp;
+	atomic64_t		anywhere;
+	atomic64_t		late;
+	int			next;
+};
+
+/**
+ * struct vrq_member - where a CPU belongs
+ * @domain: its domain; until it has been online for the first time one of its own
+ * @index: its place in there
+ */
+struct vrq_member {
+	struct vrq_domain	*domain;
+	unsigned int		index;
+};
+
+extern struct vrq_machine vrq_machine;
+DECLARE_PER_CPU_SHARED_ALIGNED(struct vrq_domain, vrq_domains);
+DECLARE_PER_CPU_READ_MOSTLY(struct vrq_member, vrq_members);
+
+void vrq_domain_init(void);
+unsigned long vrq_local_mask(const struct vrq_domain *domain,
+			     const struct cpumask *mask);
+
+static inline struct vrq_domain *vrq_domain_of(int cpu)
+{
+	return per_cpu(vrq_members, cpu).domain;
+}
+
+/* Nothing has to be looked for elsewhere; there is none before the boot CPU has joined */
+static inline bool vrq_one_domain(void)
+{
+	return READ_ONCE(vrq_machine.nr_domains) <= 1;
+}
+
+/* The bit of a CPU in the masks of its domain */
+static inline unsigned long vrq_bit_of(int cpu)
+{
+	return BIT(per_cpu(vrq_members, cpu).index);
+}
+
+/* The domain that has this bit in a mask of domains */
+static inline struct vrq_domain *vrq_domain_led_by(int leader)
+{
+	return &per_cpu(vrq_domains, leader);
+}
+
+/* The leader of the domain behind that of @leader, -1 for the first one, and so on in turns */
+static inline int vrq_next_domain(int leader)
+{
+	int next = cpumask_next(leader, &vrq_machine.domains);
+
+	return next < nr_cpu_ids ? next : cpumask_first(&vrq_machine.domains);
+}
+
+/**
+ * vrq_distance - how far data have to go from one domain to another
+ * @a: a domain
+ * @b: another one
+ *
+ * Return: 0 on the same node, else 1 or more, as the node distance says.
+ */
+static inline int vrq_distance(const struct vrq_domain *a,
+			       const struct vrq_domain *b)
+{
+	if (a->node == b->node)
+		return 0;
+
+	return node_distance(a->node, b->node) > 2 * LOCAL_DISTANCE ? 2 : 1;
+}
+
+#endif /* _KERNEL_SCHED_VRQ_DOMAIN_H */

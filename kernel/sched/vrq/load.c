@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much there is to do, on a CPU, in a domain, on the machine.
+ *
+ * A run queue's own sum is exact. That of its domain is brought up to date once
+ * a jiffy, at the tick of whichever of its CPUs is first, and with it that of the
+ * machine. A domain all of whose CPUs are idle has no tick: another one's CPU
+ * sees to it, one such domain in a jiffy. So sums are a jiffy old, and those that
+ * include idle domains as many jiffies as there are domains.
+ */
+#include <linux/jiffies.h>
+
+#include "load.h"
+
+/* Up to so many CPUs the run queues themselves are looked at */
+#define CPUS_MAX	16
+/* Up to so many domains their sums are; of more than that the machine's */
+#define DOMAINS_MAX	8
+
+/**
+ * vrq_load_add - a task is queued, or dequeued
+ * @rq: its run queue, locked
+ * @weight: the task's weight, below zero if it is dequeued
+ * @anywhere: the same if every CPU may run the task, else 0
+ */
+void vrq_load_add(struct rq *rq, long weight, long anywhere)
+{
+	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
+	WRITE_ONCE(rq->vrq.anywhere, rq->vrq.anywhere + anywhere);
+}
+
+static void count_cpu(struct vrq_load *load, int cpu)
+{
+	load->weight += READ_ONCE(cpu_rq(cpu)->vrq.weight);
+	load->anywhere += READ_ONCE(cpu_rq(cpu)->vrq.anywhere);
+}
+
+/* False if somebody is at it, or has been within this jiffy */
+static bool time_to_sum(struct vrq_domain *domain)
+{
+	unsigned long last = READ_ONCE(domain->summed_at);
+
+	return time_after(jiffies, last) &&
+	       try_cmpxchg(&domain->summed_at, &last, jiffies);
+}
+
+/* A sum of a domain has changed, and with it that of the machine */
+static void publish(struct vrq_domain *domain, atomic64_t *sum,
+		    atomic64_t *machine, s64 value)
+{
+	s64 more = value - atomic64_xchg(sum, value);
+
+	if (more && !domain->isolated)
+		atomic64_add(more, machine);
+}
+
+static void sum_up(struct vrq_domain *domain)
+{
+	unsigned long busy = READ_ONCE(domain->online) &
+			     ~atomic_long_read(&domain->idle);
+	struct vrq_load load = {};
+	unsigned int i, nr;
+
+	/* pairs with the release in join(): the CPUs are there by then */
+	nr = smp_load_acquire(&domain->nr_cpus);
+	for (i = 0; i < nr; i++) {
+		count_cpu(&load, domain->cpus[i]);
+		/* Nobody is late for want of an idle CPU */
+		if (busy & BIT(i))
+			load.late += atomic64_read(&cpu_rq(domain->cpus[i])->vrq.late);
+	}
+
+	publish(domain, &domain->weight, &vrq_machine.weight, load.weight);
+	publish(domain, &domain->anywhere, &vrq_machine.anywhere, load.anywhere);
+	publish(domain, &domain->late, &vrq_machine.late, load.late);
+}
+
+/* One domain more, in turns, if its own CPUs have not for a while */
+static void sum_up_idle(void)
+{
+	int leader = vrq_next_domain(READ_ONCE(vrq_machine.next));
+	struct vrq_domain *domain = vrq_domain_led_by(leader);
+
+	WRITE_ONCE(vrq_machine.next, leader);
+	if (time_after(jiffies, READ_ONCE(domain->summed_at) + 1) &&
+	    time_to_sum(domain))
+		sum_up(domain);
+}
+
+/**
+ * vrq_load_tick - bring the sums that a CPU is part of up to date
+ * @cpu: this CPU, at its tick
+ *
+ * Goes through the CPUs of the domain, at one tick of all of them in a jiffy.
+ */
+void vrq_load_tick(int cpu)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu);
+
+	if (!time_to_sum(domain))
+		return;
+
+	sum_up(domain);
+	if (!vrq_one_domain())
+		sum_up_idle();
+}
+
+/**
+ * vrq_load_of_machine - what there is to do for all CPUs that are not isolated
+ *
+ * Return: the load.
+ */
+struct vrq_load vrq_load_of_machine(void)
+{
+	unsigned int cpus = max(READ_ONCE(vrq_machine.nr_cpus), 1U);
+
+	return (struct vrq_load) {
+		.weight = max(atomic64_read(&vrq_machine.weight), 0LL),
+		.anywhere = max(atomic64_read(&vrq_machine.anywhere), 0LL),
+		.cpus = cpus,
+		.late = div_s64(atomic64_read(&vrq_machine.late), cpus),
+	};
+}
+
+static struct vrq_load load_of_cpus(const struct cpumask *mask)
+{
+	struct vrq_load load = {};
+	int cpu;
+
+	for_each_cpu_and(cpu, mask, cpu_active_mask) {
+		count_cpu(&load, cpu);
+		load.cpus++;
+	}
+	/* All of them are going down: any answer will do, zero will not */
+	load.cpus = max(load.cpus, 1U);
+
+	return load;
+}
+
+/* The part of @load, of @cpus CPUs, that is on @of_them of them if they are alike */
+static void take_part(struct vrq_load *load, unsigned int of_them,
+		      unsigned int cpus)
+{
+	load->weight = div_u64(load->weight * of_them, max(cpus, 1U));
+	load->anywhere = div_u64(load->anywhere * of_them, max(cpus, 1U));
+	load->cpus = max(of_them, 1U);
+}
+
+static struct vrq_load load_of_domain(struct vrq_domain *domain,
+				      unsigned int cpus)
+{
+	struct vrq_load load = {
+		.weight = atomic64_read(&domain->weight),
+		.anywhere = atomic64_read(&domain->anywhere),
+	};
+
+	take_part(&load, cpus, hweight_long(READ_ONCE(domain->online)));
+
+	return load;
+}
+
+/**
+ * vrq_load_of - what some CPUs have to do
+ * @mask: the CPUs
+ * @nr_cpus: how many there are in @mask, offline ones too
+ *
+ * Of more than a few CPUs the sums of their domains count, and where a domain is
+ * among them in part, its CPUs as if they were alike.
+ *
+ * Return: the load.
+ */
+struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
+{
+	struct vrq_load load = {}, part;
+	struct vrq_domain *domain;
+	unsigned int cpus, domains = 0;
+	int leader;
+
+	if (nr_cpus <= CPUS_MAX)
+		return load_of_cpus(mask);
+
+	for_each_cpu(leader, &vrq_machine.domains) {
+		domain = vrq_domain_led_by(leader);
+		cpus = hweight_long(vrq_local_mask(domain, mask) &
+				    READ_ONCE(domain->online));
+		if (!cpus)
+			continue;
+		if (++domains > DOMAINS_MAX) {
+			load = vrq_load_of_machine();
+			take_part(&load, min(nr_cpus, load.cpus), load.cpus);
+			return load;
+		}
+		part = load_of_domain(domain, cpus);
+		load.weight += part.weight;
+		load.anywhere += part.anywhere;
+		load.cpus += cpus;
+	}
+	load.cpus = max(load.cpus, 1U);
+
+	return load;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How much a task is entitled to: what there is to do on the CPUs that it may use.
+ */
+#ifndef _KERNEL_SCHED_VRQ_LOAD_H
+#define _KERNEL_SCHED_VRQ_LOAD_H
+
+#include "domain.h"
+
+/**
+ * struct vrq_load - what some CPUs have to do
+ * @weight: sum of vrq_weight() over the tasks that are queued on them
+ * @anywhere: the part of that of tasks that every CPU may run
+ * @cpus: how many CPUs these are, at least 1
+ * @late: how late tasks used up their slices there, on the mean, ns; of the
+ *	machine only
+ */
+struct vrq_load {
+	u64		weight;
+	u64		anywhere;
+	unsigned int	cpus;
+	s64		late;
+};
+
+void vrq_load_add(struct rq *rq, long weight, long anywhere);
+void vrq_load_tick(int cpu);
+struct vrq_load vrq_load_of_machine(void);
+struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus);
+
+#endif /* _KERNEL_SCHED_VRQ_LOAD_H */

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The shared queue of a domain, in parts: one for the tasks that every CPU of the
+ * domain may run, and one for each other mask of them that tasks in it have. All
+ * tasks of a part may run on the same CPUs of the domain. So whoever looks for one
+ * steps over none that it may not run, however many wait for others; and an idle
+ * CPU can be had for the first of a part, or for none of it.
+ *
+ * CPUs of other domains look at the first few tasks of each part: which of these
+ * they may run is not known before.
+ */
+#include "counters.h"
+#include "idle.h"
+#include "queue.h"
+#include "shared.h"
+
+/* How many tasks whose home is locked, or which are not for this CPU, to try */
+#define TAKE_TRIES	4
+
+/* Take a domain's lock, interrupts off */
+static void lock_domain(struct vrq_domain *domain)
+	__acquires(&domain->lock)
+{
+	raw_spin_lock(&domain->lock);
+	vrq_count(VRQ_SHARED_LOCK);
+}
+
+static void unlock_domain(struct vrq_domain *domain)
+	__releases(&domain->lock)
+{
+	raw_spin_unlock(&domain->lock);
+}
+
+/**
+ * vrq_shared_init - prepare the shared queues of all domains at boot
+ */
+void __init vrq_shared_init(void)
+{
+	struct vrq_domain *domain;
+	int cpu, i;
+
+	BUILD_BUG_ON(VRQ_PARTS > BITS_PER_LONG);
+	for_each_possible_cpu(cpu) {
+		domain = vrq_domain_led_by(cpu);
+		raw_spin_lock_init(&domain->lock);
+		domain->parts[0].cpus = ~0UL;
+		for (i = 0; i < VRQ_PARTS; i++)
+			vrq_queue_init(&domain->parts[i].queue);
+	}
+}
+
+/* The parts that have tasks, and the first; without the lock a hint */
+static unsigned long parts_of(struct vrq_domain *domain)
+{
+	return READ_ONCE(domain->used) | 1;
+}
+
+/* The part for tasks with this mask, or NULL. The lock is held */
+static struct vrq_part *part_for(struct vrq_domain *domain, unsigned long cpus)
+{
+	unsigned long i = 1;
+
+	for_each_set_bit_from(i, &domain->used, VRQ_PARTS) {
+		if (domain->parts[i].cpus == cpus)
+			return &domain->parts[i];
+	}
+
+	/* the first is never free for another mask */
+	i = find_next_zero_bit(&domain->used, VRQ_PARTS, 1);
+	if (i >= VRQ_PARTS)
+		return NULL;
+	WRITE_ONCE(domain->parts[i].cpus, cpus);
+
+	return &domain->parts[i];
+}
+
+/* The CPUs of a domain that a task may use; all bits are set if that is all of them */
+static unsigned long cpus_for(struct vrq_domain *domain,
+			      const struct task_struct *p)
+{
+	unsigned long cpus;
+
+	if (!vrq_confined(p) && !domain->isolated)
+		return ~0UL;
+
+	cpus = vrq_local_mask(domain, p->cpus_ptr);
+
+	return hweight_long(cpus) == domain->nr_cpus ? ~0UL : cpus;
+}
+
+/**
+ * vrq_shared_add - let a task wait for whichever CPU of its domain is first
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task, in no queue
+ *
+ * Return: false if tasks of too many masks wait here; @p has to wait elsewhere.
+ */
+bool vrq_shared_add(struct rq *rq, struct task_struct *p)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
+	unsigned long cpus = cpus_for(domain, p);
+	struct vrq_part *part;
+
+	lock_domain(domain);
+	part = cpus == ~0UL ? domain->parts : part_for(domain, cpus);
+	if (part) {
+		p->vrq.domain = domain;
+		p->vrq.part = part - domain->parts;
+		vrq_queue_add(&part->queue, p);
+		if (p->vrq.part)
+			WRITE_ONCE(domain->used, domain->used | BIT(p->vrq.part));
+	}
+	unlock_domain(domain);
+	if (!part)
+		vrq_count(VRQ_SHARED_FULL);
+
+	return part;
+}
+
+/* The lock is held */
+static void remove(struct vrq_domain *domain, struct task_struct *p)
+{
+	struct vrq_part *part = &domain->parts[p->vrq.part];
+
+	vrq_queue_del(&part->queue, p);
+	if (p->vrq.part && vrq_queue_best_key(&part->queue) == VRQ_KEY_NONE)
+		WRITE_ONCE(domain->used, domain->used & ~BIT(p->vrq.part));
+}
+
+/**
+ * vrq_shared_del - take a task out of the shared queue that it is in
+ * @p: the task; the lock of its home is held
+ */
+void vrq_shared_del(struct task_struct *p)
+{
+	/* Does not change as long as the task is queued */
+	struct vrq_domain *domain = p->vrq.domain;
+
+	lock_domain(domain);
+	remove(domain, p);
+	unlock_domain(domain);
+}
+
+/*
+ * Of the parts that @among has a bit for, the one with the best key before @limit
+ * among those for the CPUs @cpus; @limit becomes that key. Without the lock a hint.
+ */
+static struct vrq_part *best_part(struct vrq_domain *domain, unsigned long among,
+				  unsigned long cpus, s64 *limit)
+{
+	struct vrq_part *best = NULL, *part;
+	unsigned long i;
+	s64 key;
+
+	for_each_set_bit(i, &among, VRQ_PARTS) {
+		part = &domain->parts[i];
+		if (!(READ_ONCE(part->cpus) & cpus))
+			continue;
+		key = vrq_queue_best_key(&part->queue);
+		if (key < *limit) {
+			*limit = key;
+			best = part;
+		}
+	}
+
+	return best;
+}
+
+/**
+ * vrq_shared_best_key - how urgent the most urgent task for a CPU is
+ * @cpu: the CPU
+ *
+ * Return: its vrq_key(), VRQ_KEY_NONE if nothing in the queue of its domain may
+ * run on @cpu. A hint, no lock is taken.
+ */
+s64 vrq_shared_best_key(int cpu)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu);
+	unsigned long used = READ_ONCE(domain->used);
+	s64 key = vrq_queue_best_key(&domain->parts[0].queue);
+
+	if (unlikely(used))
+		best_part(domain, used, vrq_bit_of(cpu), &key);
+
+	return key;
+}
+
+/**
+ * vrq_shared_key_of_any - how urgent the most urgent task of a domain is
+ * @domain: the domain
+ *
+ * Return: as vrq_shared_best_key(), of the tasks for any CPU.
+ */
+s64 vrq_shared_key_of_any(struct vrq_domain *domain)
+{
+	s64 key = VRQ_KEY_NONE;
+
+	best_part(domain, parts_of(domain), ~0UL, &key);
+
+	return key;
+}
+
+/*
+ * The first task with a key before @limit of the level that @part's first one
+ * has and that @rq's CPU may run, with the lock of its home, if another than @rq,
+ * held. The domain's lock is held.
+ */
+static struct task_struct *first_with_lock(struct rq *rq, struct vrq_part *part,
+					   s64 limit, int *tries, bool *missed)
+{
+	struct task_struct *p = vrq_queue_first(&part->queue);
+
+	for (; p && *tries; --*tries, p = vrq_queue_next(p)) {
+		if (vrq_key(p) >= limit)
+			return NULL;
+		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
+			continue;
+		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
+			return p;
+		*missed = true;
+		vrq_count(VRQ_SHARED_MISSED);
+	}
+
+	return NULL;
+}
+
+static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
+				     s64 limit, bool *missed)
+{
+	bool here = domain == vrq_domain_of(cpu_of(rq));
+	unsigned long cpus = here ? vrq_bit_of(cpu_of(rq)) : ~0UL;
+	unsigned long among = parts_of(domain);
+	int tries = TAKE_TRIES;
+	struct vrq_part *part;
+	struct task_struct *p;
+	s64 key;
+
+	for (;;) {
+		key = limit;
+		part = best_part(domain, among, cpus, &key);
+		if (!part || !tries)
+			return NULL;
+		p = first_with_lock(rq, part, limit, &tries, missed);
+		if (p)
+			return p;
+		among &= ~BIT(part - domain->parts);
+	}
+}
+
+/*
+ * A CPU that goes down takes those whose home it is, whatever their mask: once
+ * picked they are pushed away, see balance_push(). It looks at all tasks for that.
+ */
+static struct task_struct *first_at_home(struct rq *rq, struct vrq_domain *domain)
+{
+	unsigned long parts = parts_of(domain), i;
+	enum vrq_level level;
+	struct task_struct *p;
+
+	for_each_set_bit(i, &parts, VRQ_PARTS) {
+		for (level = 0; level < VRQ_LEVELS; level++) {
+			p = vrq_queue_first_of(&domain->parts[i].queue, level);
+			while (p && task_rq(p) != rq)
+				p = vrq_queue_next(p);
+			if (p)
+				return p;
+		}
+	}
+
+	return NULL;
+}
+
+/**
+ * vrq_shared_take - take the best task for this CPU
+ * @rq: the run queue of this CPU, locked
+ * @domain: the domain to take it from
+ * @limit: only one with a vrq_key() before this; a CPU that goes down takes any
+ * @missed: set if one had to be left because its home was locked
+ *
+ * Return: the task, as VRQ_PICKED, with the lock of its home, if another than
+ * @rq, held; or NULL.
+ */
+struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
+				    s64 limit, bool *missed)
+{
+	struct task_struct *p;
+
+	lock_domain(domain);
+	if (likely(cpu_active(cpu_of(rq))))
+		p = first_for(rq, domain, limit, missed);
+	else
+		p = first_at_home(rq, domain);
+	if (p) {
+		remove(domain, p);
+		p->vrq.place = VRQ_PICKED;
+	}
+	unlock_domain(domain);
+
+	return p;
+}
+
+/* Promote one task, see vrq_promote_starved(), and find it an idle CPU */
+static bool promote_in(struct vrq_domain *domain, struct vrq_part *part,
+		       enum vrq_level level, u64 now)
+{
+	bool starved;
+
+	lock_domain(domain);
+	/*
+	 * For a moment the task was in neither tree: a CPU that went idle then may
+	 * have seen nothing
+	 */
+	starved = vrq_queue_has_starved(&part->queue, level, now);
+	if (starved)
+		vrq_kick_idle_for(vrq_queue_promote_first(&part->queue, level,
+							  now));
+	unlock_domain(domain);
+
+	return starved;
+}
+
+/**
+ * vrq_shared_promote - let no task wait here for ever
+ * @cpu: this CPU; a normal task is starved by SCHED_ISO on a CPU that it may use
+ * @level: its level
+ * @now: on the clock of the run queues, ns
+ *
+ * Promotes one at most, see vrq_promote_starved().
+ *
+ * Return: true if there was one.
+ */
+bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu);
+	unsigned long parts = parts_of(domain), i;
+	struct vrq_part *part;
+
+	for_each_set_bit(i, &parts, VRQ_PARTS) {
+		part = &domain->parts[i];
+		if (!vrq_queue_has_starved(&part->queue, level, now))
+			continue;
+		if (level == VRQ_NORMAL && !(READ_ONCE(part->cpus) & vrq_bit_of(cpu)))
+			continue;
+		return promote_in(domain, part, level, now);
+	}
+
+	return false;
+}
+
+/**
+ * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
+ * @domain: the domain
+ *
+ * For the first task of a few parts.
+ *
+ * Return: true if there was one.
+ */
+bool vrq_shared_kick(struct vrq_domain *domain)
+{
+	int tries = TAKE_TRIES;
+	struct task_struct *p;
+	bool kicked = false;
+	unsigned long i, parts;
+
+	if (vrq_shared_key_of_any(domain) == VRQ_KEY_NONE)
+		return false;
+
+	lock_domain(domain);
+	parts = parts_of(domain);
+	for_each_set_bit(i, &parts, VRQ_PARTS) {
+		p = vrq_queue_first(&domain->parts[i].queue);
+		if (!p)
+			continue;
+		kicked = vrq_kick_idle_for(p);
+		if (kicked || !--tries)
+			break;
+	}
+	unlock_domain(domain);
+
+	return kicked;
+}
