@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES OUT
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES OUT DOMAINS
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -33,11 +33,15 @@ shell: kernel
 test: kernel
 	@$(PYTHON) scripts/run_tests.py
 
+## make test-many  guests of 64 and 128 CPUs, on a kernel of their own (configs/many.config)
+test-many:
+	@$(MAKE) --no-print-directory test CONFIG=many
+
 ## make check     series in sync, checkpatch, W=1, sparse, linters
 check: tree
 	@scripts/check.sh
 
-## make bench     fair against vrq: tables and plots (MODE=virtual|parallel CPUS=
+## make bench     fair against vrq: tables and plots (MODE=virtual|parallel|coherence CPUS=
 ##                PASSES= BENCH="workload ..." KERNELS="name=bzImage[:cmdline] ...")
 bench: kernel
 	@$(VENV)/python scripts/bench.py
@@ -54,7 +58,7 @@ bench-here: setup
 bench-compare: setup
 	@$(VENV)/python scripts/bench.py --compare "$(A)" "$(B)"
 
-## make soak      stress-ng, hackbench and a compile together, for 40 minutes
+## make soak      stress-ng, hackbench and a compile together, for 40 minutes (CONFIG=debug DOMAINS=)
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
@@ -82,5 +86,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
 
-.PHONY: help setup tree kernel run shell test check bench bench-quick bench-here \
+.PHONY: help setup tree kernel run shell test test-many check bench bench-quick bench-here \
 	bench-compare soak cost series patch stats check-versions clean

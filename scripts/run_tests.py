@@ -4,15 +4,18 @@
 
 Usage: run_tests.py [--list] [NAME ...]   names of plans, see --list; default all
 The last line is "N passed, N failed, N skipped". SEED= is the chance that guests in
-virtual time are left to, default 1; JOBS= how many of them run at once.
+virtual time are left to, default 1; JOBS= how many of them run at once. With
+CONFIG=many it boots the kernel for many CPUs, and runs the plans for that only.
 """
 
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 
 import guest
 import memory_guest
@@ -20,12 +23,70 @@ import selftests
 import suspend
 import waits
 from common import BUILD, TOP, TREE, Failure, jobs, main_wrapper, number, run, say
-from kernel import image_path
+from kernel import extra_fragments, image_path
 from processes import at_once
 
 TESTS = BUILD / "tests/guest"
 # One test program may take this long, in the guest's time
 TEST_SECONDS = 240
+
+
+@dataclass
+class Topology:
+    """A machine: for each of its nodes, how many CPUs there are at each last-level cache."""
+
+    nodes: list
+    threads: int = 1  # of a core
+
+    @property
+    def caches(self):
+        """How many CPUs there are at each last-level cache of the machine."""
+        return [cpus for node in self.nodes for cpus in node]
+
+    @property
+    def smp(self):
+        """QEMU's -smp, and what else it takes: a socket has one such cache, and need not be full."""
+        caches = self.caches
+        cores = max(caches) // self.threads
+        full = len(set(caches)) == 1
+        sockets = f"sockets={len(caches)},cores={cores},threads={self.threads}"
+        here = sum(caches) if full else caches[0]
+        words = [f"{here},maxcpus={len(caches) * max(caches)},{sockets}"]
+        if len(self.nodes) > 1:
+            words += self.numa()
+        if not full:
+            # the others are put into their sockets one by one
+            places = [(socket, core) for socket, cpus in enumerate(caches) for core in range(cpus) if socket]
+            words += [f"-device max-x86_64-cpu,socket-id={place[0]},core-id={place[1]},thread-id=0" for place in places]
+        return " ".join(words)
+
+    def numa(self):
+        """Nodes that have their sockets, and their parts of the 2 GB of memory."""
+        part = 2048 // len(self.nodes)
+        socket = 0
+        for at, node in enumerate(self.nodes):
+            size = part if at else 2048 - part * (len(self.nodes) - 1)
+            yield f"-object memory-backend-ram,size={size}M,id=m{at} -numa node,nodeid={at},memdev=m{at}"
+            for _ in node:
+                yield f"-numa cpu,node-id={at},socket-id={socket}"
+                socket += 1
+
+    def shape(self):
+        """What the guest must show, as the script SHAPE prints it."""
+        return {
+            "threads": [str(self.threads)],
+            "cache": cpu_lists(self.caches),
+            "node": cpu_lists(sum(node) for node in self.nodes),
+        }
+
+
+def cpu_lists(sizes):
+    """So many CPUs, one after the other, as the kernel lists them."""
+    lists, first = [], 0
+    for size in sizes:
+        lists.append(f"{first}-{first + size - 1}" if size > 1 else str(first))
+        first += size
+    return lists
 
 
 @dataclass
@@ -46,18 +107,19 @@ class Plan:
         return "-".join(word for word in words if word)
 
 
-# QEMU's -smp, and what else it takes
 TOPOLOGIES = {
-    "smt": "8,sockets=1,cores=4,threads=2",
-    "llc": "4,sockets=2,cores=2",
-    "nodes": "4,sockets=2,cores=2"
-    " -object memory-backend-ram,size=1G,id=m0 -numa node,cpus=0-1,memdev=m0"
-    " -object memory-backend-ram,size=1G,id=m1 -numa node,cpus=2-3,memdev=m1",
+    "smt": Topology([[8]], threads=2),
+    "llc": Topology([[2, 2]]),
+    "alone": Topology([[3, 1]]),
+    "nodes": Topology([[2], [2]]),
+    "unequal": Topology([[2], [4], [10]]),
+    "2x4x8": Topology([[8] * 4] * 2),
+    "2x4x16": Topology([[16] * 4] * 2),
 }
 
 # Races show in parallel mode, shares and times can be relied upon in virtual
 RACES = ["affinity", "policy", "hotplug", "forks"]
-TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache"]
+TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters"]
 
 # These take as long as all the others
 LONG = ["iso", "realtime"]
@@ -71,11 +133,30 @@ PLANS = [
     Plan("virtual", 8, "vrq", ["topology", "smt", *TIMES, *LONG], "smt"),
     Plan("parallel", 4, "vrq", RACES, "llc"),
     Plan("parallel", 4, "vrq", RACES, "nodes"),
+    Plan("parallel", 4, "vrq", RACES, "alone"),
+    Plan("virtual", 4, "vrq", TIMES, "alone"),
+    Plan("virtual", 16, "vrq", TIMES, "unequal"),
+    # several domains, whatever the topology
+    Plan("parallel", 4, "vrq", RACES, append="sched_vrq_domain=1", what="domains"),
+    Plan(
+        "virtual", 8, "vrq", ["domains", "fairness", "masks", "counters"], append="sched_vrq_domain=2", what="domains"
+    ),
+    Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated"),
     # the control: what fair promises too, the tests must find in it
     Plan("parallel", 4, "fair", [*RACES, "renew"]),
     Plan("virtual", 4, "fair", TIMES + LONG),
     # and what mainline does with masks, under both
     *(Plan("parallel", 4, sched, ["renew"], append="renew_affinity=off", what="norenew") for sched in ("vrq", "fair")),
+]
+
+# These need the kernel of configs/many.config. In virtual time only: in parallel mode a
+# CPU would have a fraction of one of the host's. Where the length of a delay loop is
+# known it is not measured, which takes each CPU 25 ticks at boot. All these CPUs share
+# the instructions of one, so a real-time task may need more than its part of a second.
+SLOW_CPUS = "lpj=4000000 sysctl.kernel.sched_rt_runtime_us=-1"
+MANY = [
+    Plan("virtual", 64, "vrq", ["affinity", "hotplug", "forks", "yield"], "2x4x8", SLOW_CPUS),
+    Plan("virtual", 128, "vrq", ["affinity", "forks"], "2x4x16", SLOW_CPUS),
 ]
 
 
@@ -96,6 +177,13 @@ class Count:
     failed: int = 0
     skipped: int = 0
     failures: list = field(default_factory=list)
+
+    def add(self, other):
+        """What has been found elsewhere."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.failures += other.failures
 
     def ok(self, good, what):
         if good:
@@ -122,15 +210,16 @@ def tap_lines(text):
             yield "skip" if skipped else match[1], match[2]
 
 
-# How many threads a core has, how many last-level caches and nodes there are
+# How many threads a core has, and which CPUs are at each last-level cache and in each node
 SHAPE = """cd /tmp
-lscpu | sed -n 's/^Thread(s) per core: */# threads /p; s/^NUMA node(s): */# nodes /p'
-echo "# caches $(cat /sys/devices/system/cpu/cpu*/cache/index3/shared_cpu_list | sort -u | wc -l)"
+lscpu | sed -n 's/^Thread(s) per core: */# threads /p'
+sort -u /sys/devices/system/cpu/cpu*/cache/index3/shared_cpu_list | sed 's/^/# cache /'
+sed 's/^/# node /' /sys/devices/system/node/node*/cpulist
 """
 
 
 # What the script and the programs call
-TOOLS = "lscpu sed sort timeout true wc"
+TOOLS = "lscpu sed sort timeout true"
 
 
 def guest_script(programs):
@@ -177,9 +266,11 @@ def boot_checks(plan, result, count):
 
 def topology_check(plan, output, count):
     """Has the guest the topology that the plan is about?"""
-    shape = dict(re.findall(r"^# (threads|caches|nodes) (\d+)$", output, re.M))
-    expected = {"smt": "threads", "llc": "caches", "nodes": "nodes"}.get(plan.topology)
-    count.ok(not expected or shape.get(expected) == "2", f"{plan.name}: the guest has {shape}")
+    if plan.topology:
+        expected = TOPOLOGIES[plan.topology].shape()
+        shape = {key: re.findall(rf"^# {key} (\S+)$", output, re.M) for key in expected}
+        same = all(sorted(shape[key]) == sorted(expected[key]) for key in expected)
+        count.ok(same, f"{plan.name}: the guest has {shape}, expected {expected}")
 
 
 def boot(plan):
@@ -188,9 +279,9 @@ def boot(plan):
     options = {
         "mode": plan.mode,
         "cpus": plan.cpus,
-        "smp": TOPOLOGIES.get(plan.topology, ""),
+        "smp": TOPOLOGIES[plan.topology].smp if plan.topology else "",
         "append": f"sched={plan.sched} {plan.append}",
-        "timeout": 1200,
+        "timeout": 3600 if plan.cpus > 16 else 1200,
         "name": plan.name,
     }
     if plan.mode == "parallel":
@@ -214,11 +305,25 @@ def judge(plan, result, count):
     say(f"{plan.name}: {after[0]} passed, {after[1]} failed, {after[2]} skipped, {result.seconds:.0f} s")
 
 
-def run_plans(plans, number_at_once, count):
-    """Boot the guests of plans, so many at once."""
+def run_plan(plan, count):
+    judge(plan, boot(plan), count)
+
+
+# Nothing in them depends on when the host's CPUs are there for them
+PATIENT = ["rules", "scripts", "boot", "suspend"]
+
+
+def together(steps, number_at_once, count):
+    """Run steps, so many at once, each with a count of its own."""
+
+    def counted(step):
+        own = Count()
+        step(own)
+        return own
+
     with at_once(number_at_once) as pool:
-        for plan, result in zip(plans, pool.map(boot, plans), strict=True):
-            judge(plan, result, count)
+        for own in pool.map(counted, steps):
+            count.add(own)
 
 
 def kunit(count, result, suite):
@@ -244,7 +349,7 @@ def boot_parameter(count):
         ("sched=fair sched=vrq cache_scost_threshold=7", "vrq\n7"),
         ("renew_affinity=perhaps", "fair"),
     ):
-        result = guest.run_in_guest(script, cpus=1, append=value, timeout=120, name="boot")
+        result = guest.run_in_guest(script, cpus=1, append=value, timeout=600, name="boot")
         log = result.log.read_text(errors="replace")
         count.ok(result.output.strip() == expected, f"boot with '{value}': {result.output!r}")
         warnings = len(re.findall(BAD_VALUE, log))
@@ -252,32 +357,41 @@ def boot_parameter(count):
     for sched, cpus in (("vrq", 1), ("vrq", 2), ("fair", 2)):
         append = f"sched={sched} kunit.enable=1"
         result = guest.run_in_guest(
-            "true", mode="virtual", cpus=cpus, append=append, timeout=120, name=f"kunit-{sched}-{cpus}"
+            "true", mode="virtual", cpus=cpus, append=append, timeout=600, name=f"kunit-{sched}-{cpus}"
         )
         for suite in ("vrq_deadline", "vrq_utilisation", "vrq_yield_to"):
             kunit(count, result, suite)
     say("boot parameter and KUnit: done")
 
 
-def rules(count):
-    """Replay traces of real loads: no CPU idle beside who waits, deadlines in order."""
-    traces = guest.RUN / "traces"
-    traces.mkdir(parents=True, exist_ok=True)
+def record_loads(append):
+    """Run LOADS in a guest: a trace of each, by name, and what the guest said."""
+    traces = guest.RUN / "traces" / (append or "one-domain")
+    shutil.rmtree(traces, ignore_errors=True)
+    traces.mkdir(parents=True)
     script = [f"cd /tmp; export BENCH={TOP}/tests/bench"]
-    script += [f"{TOP}/scripts/waits.py --record {traces}/{name} {load}" for name, load in LOADS.items()]
-    result = guest.run_in_guest("\n".join(script), mode="virtual", append="sched=vrq", timeout=1200, name="rules")
-    for name in LOADS:
-        path = traces / name
-        if not path.exists():
-            count.ok(False, f"rules: no trace of {name}: {result.output[-200:]}")
-            continue
-        with open(path, errors="replace") as lines:
-            replay = waits.Replay().run(lines)
-        count.ok(len(replay.done) > 200, f"rules, {name}: only {len(replay.done)} waits, see {path}")
-        for rule in (1, 2):
-            breaches = [breach for breach in replay.breaches if breach.rule == rule]
-            count.ok(not breaches, f"{name}, {len(breaches)} breaches, see {path}: {breaches[:1]}")
-        say(f"rules, {name}: {len(replay.done)} waits, {len(replay.breaches)} breaches")
+    script += [f"{TOP}/scripts/waits.py --record '{traces}/{name}' {load}" for name, load in LOADS.items()]
+    result = guest.run_in_guest(
+        "\n".join(script), mode="virtual", append=f"sched=vrq {append}", timeout=1800, name="rules"
+    )
+    return {name: traces / name for name in LOADS}, result.output
+
+
+def rules(count):
+    """Replay traces of real loads: no CPU idle beside who waits, deadlines in order, in one domain and over two."""
+    for append in ("", "sched_vrq_domain=2"):
+        paths, said = record_loads(append)
+        for name, path in paths.items():
+            if not path.exists():
+                count.ok(False, f"rules: no trace of {name}: {said[-200:]}")
+                continue
+            with open(path, errors="replace") as lines:
+                replay = waits.Replay().run(lines)
+            count.ok(len(replay.done) > 200, f"rules, {name}: only {len(replay.done)} waits, see {path}")
+            for rule in (1, 2, 3):
+                breaches = [breach for breach in replay.breaches if breach.rule == rule]
+                count.ok(not breaches, f"{name}, {len(breaches)} breaches, see {path}: {breaches[:1]}")
+            say(f"rules, {name} {append}: {len(replay.done)} waits, {len(replay.breaches)} breaches")
 
 
 def suspended(count):
@@ -316,19 +430,22 @@ def scripts_tests(count):
     say(f"scripts: {passed[0] if passed else 'none passed'}")
 
 
+def all_steps(plans):
+    """What can be run, by name: guests for plans, and around them what the kernel for many CPUs is not needed for."""
+    guests = {plan.name: partial(run_plan, plan) for plan in plans}
+    if plans is MANY:
+        return guests
+    before = {"scripts": scripts_tests, "boot": boot_parameter, "suspend": suspended}
+    return {**before, **guests, "rules": rules, "selftests": selftests.compare}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="the names of all plans")
     parser.add_argument("names", nargs="*", default=os.environ.get("PLANS", "").split())
     options = parser.parse_args()
-    steps = {
-        "scripts": scripts_tests,
-        "boot": boot_parameter,
-        "suspend": suspended,
-        **{plan.name: lambda count, plan=plan: run_plans([plan], 1, count) for plan in PLANS},
-        "rules": rules,
-        "selftests": selftests.compare,
-    }
+    plans = MANY if "many" in extra_fragments() else PLANS
+    steps = all_steps(plans)
     if options.list:
         print("\n".join(steps))
         return 0
@@ -339,12 +456,14 @@ def main():
     build_tests()
     count = Count()
     names = options.names or list(steps)
-    # virtual time does not care for what else runs on the host
-    virtual = [plan for plan in PLANS if plan.mode == "virtual" and plan.name in names]
-    names = [name for name in names if name not in {plan.name for plan in virtual}]
-    if virtual:
-        say(f"{len(virtual)} plans in virtual time")
-    run_plans(virtual, jobs(), count)
+    # virtual time does not care for what else runs on the host; the longest first,
+    # so that none of them runs alone at the end
+    virtual = sorted((plan for plan in plans if plan.mode == "virtual"), key=lambda plan: -len(plan.programs))
+    patient = [name for name in [*(plan.name for plan in virtual), *PATIENT] if name in names]
+    names = [name for name in names if name not in patient]
+    if patient:
+        say(f"{len(patient)} plans, as many at once as there are jobs")
+    together([steps[name] for name in patient], jobs(), count)
     for place, name in enumerate(names, 1):
         say(f"[{place}/{len(names)}] {name}")
         steps[name](count)

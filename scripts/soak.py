@@ -5,7 +5,8 @@
 stress-ng's scheduler and cpu classes, hackbench and a compile run together
 under sched=vrq: 30 minutes on 4 CPUs in parallel mode, then 10 minutes (of the
 host's time) on 16 CPUs in virtual time. No warning in the log, no stalled task,
-no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second.
+no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second. With
+DOMAINS=N the CPUs are N domains; else those behind one cache are one.
 
 Usage: soak.py [parallel] [virtual]
 """
@@ -16,7 +17,7 @@ import threading
 import time
 
 import guest
-from common import TOP, TREE, Failure, main_wrapper, say
+from common import TOP, TREE, Failure, main_wrapper, number, say
 
 # Stressors that are about something else: real-time hogs meant to lock up the
 # machine, CPU hotplug, hardware watchdogs, the network
@@ -104,8 +105,11 @@ def soak(name, mode, cpus, seconds, loops):
     threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
     # the last round of each job may take long to end
     patience = 900 if mode == "parallel" else 0
+    append = "sched=vrq"
+    if os.environ.get("DOMAINS"):
+        append += f" sched_vrq_domain={max(cpus // number('DOMAINS', 1), 1)}"
     result = guest.run_in_guest(
-        load, mode=mode, cpus=cpus, append="sched=vrq", timeout=seconds + patience, name=f"soak-{name}", memory="6G"
+        load, mode=mode, cpus=cpus, append=append, timeout=seconds + patience, name=f"soak-{name}", memory="6G"
     )
     stop.set()
     print(result.output)

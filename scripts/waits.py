@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Who waited how long for what, and has the scheduler kept its word?
 
-Reads a trace of sched_vrq:* and sched:sched_switch, and checks the first two of
-the rules that always hold:
- 1. no CPU is idle while a task waits that may run there, for longer than a
-    wake-up takes;
+Reads a trace of sched_vrq:* and sched:sched_switch, and checks three of the rules
+that always hold:
+ 1. no CPU is idle while a task waits that may run there, in whatever domain, for
+    longer than a wake-up takes;
  2. no CPU picks a task while one with an earlier deadline that it may run is in
-    the global run queue, unless the home of that one was locked.
+    the shared queue of its domain, unless the home of that one was locked;
+ 3. no CPU picks a task while one with a much earlier deadline that it may run has
+    been in the shared queue of another domain for long.
 
 Usage: waits.py --record FILE COMMAND ...   run a command under sched=vrq, keep its trace (root)
        waits.py [options] FILE              report and check; exit status 1 if a rule was broken
@@ -33,6 +35,11 @@ NEVER = float("inf")
 # What the rules allow for, microseconds: a tick and a wake-up; a pick that was under way
 IDLE_US = 1500
 ORDER_US = 1000
+# Rule 3: how long a task must have been there, and by how much its deadline must be
+# earlier. A CPU looks at one other domain each slice, and takes what is earlier by one
+# or two turns
+FAR_US = 200_000
+FAR_EARLIER_NS = 1_000_000_000
 
 
 @dataclass
@@ -43,6 +50,7 @@ class Wait:
     comm: str
     since: int  # all times are microseconds
     home: int = -1
+    domain: int = -1
     places: list = field(default_factory=list)  # (since, name)
     key: int = 0
     cpus: frozenset = frozenset()
@@ -95,7 +103,7 @@ class Replay:
         self.runs = defaultdict(list)  # CPU: (since, comm)
         self.done = []  # Waits that ended in a pick
         self.picks = Counter()
-        self.suspects = []  # (time, cpu, key, description of the pick, Wait, its place)
+        self.suspects = []  # (time, rule, description of the pick, Wait, its place)
         self.longest_idle = 0
         self.breaches = []
 
@@ -112,6 +120,7 @@ class Replay:
         pid = int(fields["pid"])
         wait = self.waiting.setdefault(pid, Wait(pid, fields["comm"], time))
         wait.home = int(fields["home"])
+        wait.domain = int(fields["domain"])
         wait.places.append((time, fields["place"]))
         wait.key = int(fields["level"]) * LEVEL + int(fields["deadline"])
         wait.cpus = cpu_set(fields["cpus"])
@@ -133,8 +142,12 @@ class Replay:
         pick = f"CPU {cpu} picked {fields['comm'] or 'nothing'} ({fields['reason']})"
         for other in self.waiting.values():
             since, place = other.places[-1]
-            if place == "grq" and cpu in other.cpus and other.key < key and time - since > self.order_bound:
-                self.suspects.append((time, pick, other, other.places[-1]))
+            if place != "shared" or cpu not in other.cpus:
+                continue
+            here = other.domain == int(fields["domain"])
+            earlier, waited = (0, self.order_bound) if here else (FAR_EARLIER_NS, FAR_US)
+            if other.key + earlier < key and time - since > waited:
+                self.suspects.append((time, 2 if here else 3, pick, other, other.places[-1]))
 
     def sched_switch(self, time, cpu, fields):
         comm, pid = fields["next_comm"], int(fields["next_pid"])
@@ -166,12 +179,12 @@ class Replay:
             self.breaches.append(Breach(1, time, text))
 
     def settle(self, now):
-        """Rule 2: whoever was passed over and is still there has been passed over indeed."""
+        """Rules 2 and 3: whoever was passed over and is still there has been passed over indeed."""
         while self.suspects and now - self.suspects[0][0] > self.order_bound:
-            time, pick, wait, place = self.suspects.pop(0)
+            time, rule, pick, wait, place = self.suspects.pop(0)
             if self.waiting.get(wait.pid) is wait and wait.places[-1] == place:
-                text = f"{pick}, and left {wait.comm}-{wait.pid}, in the grq for {time - place[0]} us"
-                self.breaches.append(Breach(2, time, text))
+                text = f"{pick}, and left {wait.comm}-{wait.pid}, in a shared queue for {time - place[0]} us"
+                self.breaches.append(Breach(rule, time, text))
 
     def ran_meanwhile(self, wait):
         """What the CPU that has picked a task ran while it waited: (us, comm), longest first."""

@@ -82,7 +82,7 @@ static void cgroup_time(void)
 static void pressure(int cpus)
 {
 	long long before = number_after("/proc/pressure/cpu", "total"), after;
-	pid_t pids[64];
+	pid_t pids[2 * MAX_CPUS];
 	int i;
 
 	for (i = 0; i < 2 * cpus; i++)
@@ -116,7 +116,7 @@ static void switches(void)
 static void waiting(int cpus)
 {
 	unsigned long long ran = 0, waited = 0, slices = 0;
-	pid_t pids[64];
+	pid_t pids[2 * MAX_CPUS];
 	char path[64];
 	FILE *file;
 	int i;

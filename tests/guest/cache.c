@@ -6,7 +6,6 @@
 #include "guest.h"
 
 #define IN_FORCE	"/sys/kernel/debug/sched/vrq_cache"
-#define COUNTERS	"/sys/kernel/debug/sched/vrq"
 #define PREEMPT		"/sys/kernel/debug/sched/preempt"
 #define SYSCTL		"/proc/sys/kernel/sched_vrq_cache_"
 
@@ -115,7 +114,7 @@ static long long cached_picks(int cpus)
 	sleep_ns(100 * MSEC);
 	put(COUNTERS, "0");
 	sleep_ns(SEC);
-	picks = number_after(COUNTERS, "pick_cached");
+	picks = number_after(COUNTERS, "pick_queue");
 	for (i = 0; i < 3 * cpus; i++)
 		finish(pids[i]);
 	return picks;

@@ -31,6 +31,9 @@
 #define SCHED_ISO	4
 #endif
 
+/* How often VRQ took each path */
+#define COUNTERS	"/sys/kernel/debug/sched/vrq"
+
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
 
@@ -83,9 +86,16 @@ static inline bool host_stops_cpus(void)
 			ksft_test_result(good, __VA_ARGS__);		\
 	} while (0)
 
+/* The tests have room for so many CPUs */
+#define MAX_CPUS	256
+
 static inline int online_cpus(void)
 {
-	return sysconf(_SC_NPROCESSORS_ONLN);
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cpus > MAX_CPUS)
+		ksft_exit_skip("no room for %d CPUs\n", cpus);
+	return cpus;
 }
 
 /* The number behind the first @key, or the file's first if it is "", or -1 */
@@ -205,6 +215,12 @@ static inline void pin(pid_t pid, int cpu)
 				   strerror(errno));
 }
 
+static inline void confine_to(pid_t pid, const cpu_set_t *set)
+{
+	if (sched_setaffinity(pid, sizeof(*set), set))
+		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
+}
+
 /* Let a process run on the CPUs that @mask has a bit for, the first 64 */
 static inline void confine(pid_t pid, uint64_t mask)
 {
@@ -215,8 +231,7 @@ static inline void confine(pid_t pid, uint64_t mask)
 	for (cpu = 0; cpu < 64; cpu++)
 		if (mask >> cpu & 1)
 			CPU_SET(cpu, &set);
-	if (sched_setaffinity(pid, sizeof(set), &set))
-		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
+	confine_to(pid, &set);
 }
 
 /* The CPUs that a process may use and that are there, of the first 64; 0: no process */

@@ -12,7 +12,6 @@
 #define TASKS_A_MASK	2
 #define MASKS_MAX	60
 
-#define COUNTERS	"/sys/kernel/debug/sched/vrq"
 #define YIELD_TYPE	"/proc/sys/kernel/yield_type"
 #define RR_NS		(6 * MSEC)
 #define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
@@ -210,12 +209,60 @@ static int make_masks(int cpus, uint64_t *masks)
 	return n;
 }
 
-/* All in the grq, as none is cached; it has room for 31 of the masks */
+/* How many of the first @width CPUs have the last-level cache of @cpu */
+static int sharing_cache_of(int cpu, int width)
+{
+	char line[4096] = "", path[80];
+	char *last;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_map", cpu);
+	file = fopen(path, "r");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	if (!line[0])
+		return width;
+	/* of words with commas between them the last one has the first CPUs */
+	last = strrchr(line, ',');
+	return __builtin_popcountll(strtoull(last ? last + 1 : line, NULL, 16) &
+				    ((1ULL << width) - 1));
+}
+
+/* How many of the first @width CPUs are in one domain, at the most */
+static int widest_domain(int width)
+{
+	long long forced = number_after("/proc/cmdline", "sched_vrq_domain");
+	int widest = 0, cpu, n;
+
+	if (forced > 0)
+		return forced < width ? forced : width;
+	for (cpu = 0; cpu < width; cpu++) {
+		n = sharing_cache_of(cpu, width);
+		widest = n > widest ? n : widest;
+	}
+	return widest;
+}
+
+/* Of @masks, how many differ within a domain of so many CPUs? At most, if not all of them */
+static int differing(int masks, int domain, int width)
+{
+	int within = (1 << domain) - 1;
+
+	return domain < width && within < masks ? within : masks;
+}
+
+/*
+ * All in shared queues, as none waits for its CPU. Each domain's has room for 31 masks:
+ * where CPUs of other domains make the difference it needs none
+ */
 static void many_masks(int cpus)
 {
 	long long full;
 	uint64_t masks[MASKS_MAX], before[MASKS_MAX * TASKS_A_MASK], used = 0, ns;
 	int width = cpus > 8 ? 8 : cpus, masks_made = make_masks(cpus, masks);
+	int different = differing(masks_made, widest_domain(width), width);
 	int n = masks_made * TASKS_A_MASK, i, starved = 0;
 	pid_t pids[MASKS_MAX * TASKS_A_MASK];
 
@@ -237,7 +284,7 @@ static void many_masks(int cpus)
 	ns = now_ns();
 	sleep_ns(SEC);
 	ns = now_ns() - ns;
-	full = number_after(COUNTERS, "grq_full");
+	full = number_after(COUNTERS, "shared_full");
 	for (i = 0; i < n; i++)
 		used += cpu_time_of(pids[i]);
 	for (i = 0; i < n; i++)
@@ -248,11 +295,11 @@ static void many_masks(int cpus)
 	if (under_vrq())
 		put(CACHE_MS, "-1");
 	if (under_vrq() && full >= 0)
-		ksft_test_result((full > 0) == (masks_made > 31),
-				 "%d masks have room in the grq, or not (%lld times)\n",
-				 masks_made, full);
+		ksft_test_result((full > 0) == (different > 31),
+				 "%d masks, %d in a domain, have room in the shared queue, or not (%lld times)\n",
+				 masks_made, different, full);
 	else
-		ksft_test_result_skip("fair, or no counters\n");
+		ksft_test_result_skip("fair or no counters\n");
 	ksft_test_result(used > width * ns / 100 * 97,
 			 "and use all of %d CPUs (%llu%%)\n", width,
 			 (unsigned long long)(used * 100 / (width * ns)));

@@ -12,6 +12,9 @@ struct counter {
 	char pad[56];
 };
 
+/* Tasks for so many CPUs, on a larger machine too */
+#define BUSY_CPUS	32
+
 static void sleeper(void *arg)
 {
 	struct counter *me = arg;
@@ -44,9 +47,10 @@ static void storm(int cpus)
 		SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR, SCHED_ISO,
 	};
 	int known = ARRAY_SIZE(policies) - !under_vrq();
-	int n = 3 * cpus + 2, i, round, policy, stuck = 0;
+	int n = 3 * (cpus > BUSY_CPUS ? BUSY_CPUS : cpus) + 2;
+	int i, round, policy, stuck = 0;
 	struct counter *counters = shared(n * sizeof(*counters));
-	pid_t pids[64];
+	pid_t pids[3 * BUSY_CPUS + 2];
 	uint64_t count;
 
 	for (i = 0; i < n; i++)
@@ -85,7 +89,7 @@ static void idle_among_hogs(int cpus)
 {
 	struct counter *counters = shared((cpus + 1) * sizeof(*counters));
 	uint64_t before, start, used, wall;
-	pid_t pids[64], idle;
+	pid_t pids[MAX_CPUS], idle;
 	int i;
 
 	for (i = 0; i < cpus; i++)
@@ -141,7 +145,7 @@ static void normal_reader(void *arg)
 static void idle_holds_a_lock(int cpus)
 {
 	struct counter *counters = shared((cpus + 2) * sizeof(*counters));
-	pid_t pids[64], writer, reader;
+	pid_t pids[MAX_CPUS], writer, reader;
 	uint64_t count;
 	int i;
 

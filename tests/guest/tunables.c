@@ -7,7 +7,6 @@
 #include "guest.h"
 
 #define SYSCTL		"/proc/sys/kernel/"
-#define COUNTERS	"/sys/kernel/debug/sched/vrq"
 
 static const struct {
 	const char *name;
@@ -208,7 +207,7 @@ static long long overdue(const char *interactive, int cpus)
 	sleep_ns(200 * MSEC);
 	put(COUNTERS, "0");
 	sleep_ns(4 * SEC / cpus);
-	moved = number_after(COUNTERS, "uncached");
+	moved = number_after(COUNTERS, "expired");
 	finish_all(pids, n);
 	set("interactive", "1");
 	return moved;

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
+import re
+
 import run_tests as runner
 
 
@@ -23,3 +25,44 @@ def test_a_program_that_stops_half_way_fails():
 
 def test_a_program_that_never_ran_fails():
     assert counted("") == (0, 1, 0)
+
+
+def test_a_machine_of_full_sockets_has_its_cpus_at_once():
+    topology = runner.Topology([[2, 2], [2, 2]])
+    assert topology.smp.startswith("8,maxcpus=8,sockets=4,cores=2,threads=1 ")
+    assert topology.smp.count("-numa cpu,node-id=1") == 2
+    assert "-device" not in topology.smp
+    assert topology.shape() == {
+        "threads": ["1"],
+        "cache": ["0-1", "2-3", "4-5", "6-7"],
+        "node": ["0-3", "4-7"],
+    }
+
+
+def test_sockets_that_are_not_full_get_their_cpus_one_by_one():
+    topology = runner.Topology([[3, 1]])
+    assert topology.smp.startswith("3,maxcpus=6,sockets=2,cores=3,threads=1 -device max-x86_64-cpu,socket-id=1")
+    assert topology.smp.count("-device") == 1
+    assert topology.shape()["cache"] == ["0-2", "3"]
+
+
+def test_nodes_share_all_of_the_memory():
+    topology = runner.Topology([[2], [4], [10]])
+    assert sum(map(int, re.findall(r"size=(\d+)M", topology.smp))) == 2048
+
+
+def test_a_guest_of_another_shape_fails():
+    count = runner.Count()
+    of_llc = runner.Plan("virtual", 4, "vrq", [], "llc")
+    shown = "# threads 1\n# cache 0-1\n# cache 2-3\n# node 0-3\n"
+    runner.topology_check(of_llc, shown, count)
+    assert (count.passed, count.failed) == (1, 0)
+    runner.topology_check(of_llc, shown.replace("2-3", "2"), count)
+    runner.topology_check(of_llc, "", count)
+    assert (count.passed, count.failed) == (1, 2)
+
+
+def test_steps_at_once_are_counted_together():
+    count = runner.Count()
+    runner.together([lambda own: own.ok(True, "a"), lambda own: own.ok(False, "b")], 2, count)
+    assert (count.passed, count.failed, count.failures) == (1, 1, ["b"])

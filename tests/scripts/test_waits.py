@@ -11,12 +11,18 @@ def trace(*events):
     return [FORMAT.format(time=ms / 1000, cpu=cpu, event=event) for ms, cpu, event in events]
 
 
-def enqueue(pid, place, deadline, cpus="f", home=0):
-    return f"sched_vrq_enqueue: comm=a b pid={pid} home={home} place={place} level=0 deadline={deadline} cpus={cpus}"
+def enqueue(pid, place, deadline, cpus="f", home=0, domain=0):
+    return (
+        f"sched_vrq_enqueue: comm=a b pid={pid} home={home} domain={domain} place={place} level=0 "
+        f"deadline={deadline} cpus={cpus}"
+    )
 
 
-def pick(pid, reason, deadline=0, missed=0):
-    return f"sched_vrq_pick: comm=a b pid={pid} reason={reason} missed={missed} level=0 deadline={deadline}"
+def pick(pid, reason, deadline=0, missed=0, domain=0):
+    return (
+        f"sched_vrq_pick: comm=a b pid={pid} domain={domain} reason={reason} missed={missed} level=0 "
+        f"deadline={deadline}"
+    )
 
 
 def switch(pid):
@@ -31,15 +37,15 @@ def replay(*events):
 
 
 def test_a_wait_is_counted_from_its_first_place():
-    done = replay((1, 0, enqueue(5, "cache", 10)), (4, 0, enqueue(5, "grq", 10)), (9, 1, pick(5, "pulled", 10))).done
+    done = replay((1, 0, enqueue(5, "queue", 10)), (4, 0, enqueue(5, "shared", 10)), (9, 1, pick(5, "pulled", 10))).done
     assert [(wait.pid, wait.length, wait.cpu) for wait in done] == [(5, 8000, 1)]
-    assert [place for _, place in done[0].places] == ["cache", "grq"]
+    assert [place for _, place in done[0].places] == ["queue", "shared"]
 
 
 def test_what_ran_meanwhile():
     done = replay(
         (0, 1, switch(7)),
-        (1, 0, enqueue(5, "cache", 10)),
+        (1, 0, enqueue(5, "queue", 10)),
         (4, 1, switch(8)),
         (9, 1, pick(5, "stolen", 10)),
         (9, 1, switch(5)),
@@ -48,22 +54,22 @@ def test_what_ran_meanwhile():
 
 
 def test_an_idle_cpu_beside_a_waiting_task_breaks_rule_1():
-    events = [(0, 1, switch(0)), (1, 0, enqueue(5, "cache", 10, cpus="2"))]
+    events = [(0, 1, switch(0)), (1, 0, enqueue(5, "queue", 10, cpus="2"))]
     assert [breach.rule for breach in replay(*events, (9, 1, pick(5, "stolen", 10))).breaches] == [1]
     assert [breach.rule for breach in replay(*events, (9, 1, switch(7))).breaches] == [1]
     assert not replay(*events, (2, 1, pick(5, "stolen", 10))).breaches
 
 
 def test_a_cpu_may_idle_beside_a_task_that_may_not_run_there():
-    events = [(0, 1, switch(0)), (1, 0, enqueue(5, "local", 10, cpus="00000000,00000001"))]
-    assert not replay(*events, (9, 0, pick(5, "local", 10))).breaches
+    events = [(0, 1, switch(0)), (1, 0, enqueue(5, "pinned", 10, cpus="00000000,00000001"))]
+    assert not replay(*events, (9, 0, pick(5, "pinned", 10))).breaches
 
 
 def test_who_is_passed_over_in_the_grq_breaks_rule_2():
     def passed_over(**how):
-        events = [(1, 0, enqueue(5, "grq", how.get("deadline", 10), cpus=how.get("cpus", "f")))]
-        events += [(how.get("at", 5), 1, pick(6, "cached", 20, how.get("missed", 0)))]
-        return replay(*events, (how.get("until", 9), 0, pick(5, "grq", 10))).breaches
+        events = [(1, 0, enqueue(5, "shared", how.get("deadline", 10), cpus=how.get("cpus", "f")))]
+        events += [(how.get("at", 5), 1, pick(6, "queue", 20, how.get("missed", 0)))]
+        return replay(*events, (how.get("until", 9), 0, pick(5, "shared", 10))).breaches
 
     assert [breach.rule for breach in passed_over()] == [2]
     assert not passed_over(deadline=30)
@@ -74,12 +80,12 @@ def test_who_is_passed_over_in_the_grq_breaks_rule_2():
 
 
 def test_nothing_picked_beside_the_grq_breaks_rule_2():
-    events = [(1, 0, enqueue(5, "grq", 10)), (5, 1, pick(0, "none")), (9, 0, pick(5, "grq", 10))]
+    events = [(1, 0, enqueue(5, "shared", 10)), (5, 1, pick(0, "none")), (9, 0, pick(5, "shared", 10))]
     assert [breach.rule for breach in replay(*events).breaches] == [2]
 
 
 def test_who_was_taken_away_does_not_wait():
-    events = [(1, 0, enqueue(5, "grq", 10)), (2, 0, "sched_vrq_dequeue: comm=a pid=5"), (5, 1, pick(6, "cached", 20))]
+    events = [(1, 0, enqueue(5, "shared", 10)), (2, 0, "sched_vrq_dequeue: comm=a pid=5"), (5, 1, pick(6, "queue", 20))]
     assert not replay(*events).breaches
 
 
@@ -90,3 +96,11 @@ def test_a_trace_that_has_lost_events_is_refused():
         assert "lost 2 events" in str(error)
     else:
         raise AssertionError("accepted")
+
+
+def test_who_is_much_later_in_another_domain_breaks_rule_3():
+    late = enqueue(5, "shared", 10)
+    for ms, deadline, broken in ((300, 2_000_000_000, [3]), (300, 10_000_000, []), (100, 2_000_000_000, [])):
+        far = pick(6, "queue", deadline=deadline, domain=2)
+        breaches = replay((1, 0, late), (ms, 2, far), (ms + 10, 2, switch(6))).breaches
+        assert [breach.rule for breach in breaches] == broken
