@@ -5,8 +5,8 @@
 stress-ng's scheduler and cpu classes, hackbench and a compile run together
 under sched=vrq: 30 minutes on 4 CPUs in parallel mode, then 10 minutes (of the
 host's time) on 16 CPUs in virtual time. No warning in the log, no stalled task,
-no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second. With
-DOMAINS=N the CPUs are N domains; else those behind one cache are one.
+no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second. The CPUs
+are one domain, or with DOMAINS=N as many.
 
 Usage: soak.py [parallel] [virtual]
 """
@@ -92,6 +92,9 @@ def soak(name, mode, cpus, seconds, loops):
     """One soak; what went wrong, as a list of lines."""
     seconds = int(seconds)
     say(f"soak: {name}: {cpus} CPUs, {mode} mode, {seconds / 60:.0f} minutes")
+    domains = number("DOMAINS", 1)
+    if cpus % domains:
+        raise Failure(f"DOMAINS={domains} does not divide {cpus} CPUs")
     load = LOAD.format(
         # in virtual time the guest's clock does not tell the host's
         end=f"$(($(date +%s) + {seconds if mode == 'parallel' else 36000}))",
@@ -105,9 +108,7 @@ def soak(name, mode, cpus, seconds, loops):
     threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
     # the last round of each job may take long to end
     patience = 900 if mode == "parallel" else 0
-    append = "sched=vrq"
-    if os.environ.get("DOMAINS"):
-        append += f" sched_vrq_domain={max(cpus // number('DOMAINS', 1), 1)}"
+    append = f"sched=vrq sched_vrq_domain={cpus // domains}"
     result = guest.run_in_guest(
         load, mode=mode, cpus=cpus, append=append, timeout=seconds + patience, name=f"soak-{name}", memory="6G"
     )
