@@ -16,7 +16,19 @@
 #define RR_NS		(6 * MSEC)
 #define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
 
+/*
+ * Each counter has a page of its own. Of one page for all, each hog that wants it for
+ * the first time may have to wait for another one that has lost its CPU as it had the
+ * page locked: then there are as many such waits, one after the other, as hogs.
+ */
+#define PAGE		(4096 / sizeof(uint64_t))
+
 static uint64_t *counters;
+
+static uint64_t *counter(int number)
+{
+	return counters + number * PAGE;
+}
 
 struct hog {
 	uint64_t *counter;
@@ -33,10 +45,10 @@ static void start_hog(void *arg)
 	hog(me->counter);
 }
 
-/* A hog that counts its turns in counters[@number] */
+/* A hog that counts its turns in counter(@number) */
 static pid_t confined_hog(int number, uint64_t mask)
 {
-	struct hog me = { counters + number, mask };
+	struct hog me = { counter(number), mask };
 
 	return spawn(start_hog, &me);
 }
@@ -83,7 +95,7 @@ static void ask(void *result)
 static uint64_t turn_ns(void)
 {
 	pid_t other = spawn(answer, NULL), asker;
-	uint64_t *ns = counters + CONFINED;
+	uint64_t *ns = counter(CONFINED);
 	int status;
 
 	asker = spawn(ask, ns);
@@ -143,7 +155,7 @@ static void bystanders(int cpus)
 /* Use the CPU until the children are there, give up the slice, and tell how long the next takes to come */
 static void wait_for_next_slice(void *cpu)
 {
-	volatile uint64_t *there = counters;
+	volatile uint64_t *there = counter(0);
 	uint64_t start;
 
 	be_normal();
@@ -152,7 +164,7 @@ static void wait_for_next_slice(void *cpu)
 		;
 	start = now_ns();
 	sched_yield();
-	counters[1] = now_ns() - start;
+	*counter(1) = now_ns() - start;
 }
 
 /*
@@ -175,22 +187,22 @@ static void beside_children(int cpus)
 	}
 	if (under_vrq() && !put(YIELD_TYPE, "2"))
 		ksft_exit_fail_msg("%s: %s\n", YIELD_TYPE, strerror(errno));
-	counters[0] = 0;
+	*counter(0) = 0;
 	pinned = spawn(wait_for_next_slice, &cpu);
 	sleep_ns(100 * MSEC);
 	/* a real-time task stays where it is, its children are normal ones */
 	set_policy(0, SCHED_FIFO | SCHED_RESET_ON_FORK, 50);
 	for (i = 0; i < n; i++)
 		pids[i] = spawn(hog, NULL);
-	counters[0] = 1;
+	*counter(0) = 1;
 	waitpid(pinned, NULL, 0);
 	finish_all(pids, n);
 	be_supervisor();
 	if (under_vrq())
 		put(YIELD_TYPE, "1");
-	timed_result(counters[1] < limit,
+	timed_result(*counter(1) < limit,
 		     "a pinned task waits %llu of %llu us for a slice beside %d new tasks of its CPU\n",
-		     (unsigned long long)counters[1] / 1000,
+		     (unsigned long long)*counter(1) / 1000,
 		     (unsigned long long)limit / 1000, n);
 }
 
@@ -278,9 +290,10 @@ static void many_masks(int cpus)
 	for (i = 0; i < n; i++)
 		pids[i] = confined_hog(i, masks[i % masks_made]);
 	sleep_ns(200 * MSEC);
-	memcpy(before, counters, n * sizeof(*before));
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		before[i] = *counter(i);
 		used -= cpu_time_of(pids[i]);
+	}
 	ns = now_ns();
 	sleep_ns(SEC);
 	ns = now_ns() - ns;
@@ -288,7 +301,7 @@ static void many_masks(int cpus)
 	for (i = 0; i < n; i++)
 		used += cpu_time_of(pids[i]);
 	for (i = 0; i < n; i++)
-		starved += counters[i] == before[i];
+		starved += *counter(i) == before[i];
 	finish_all(pids, n);
 	ksft_test_result(!starved, "%d tasks with %d masks all run (%d do not)\n",
 			 n, masks_made, starved);
@@ -312,7 +325,7 @@ int main(void)
 	ksft_print_header();
 	ksft_set_plan(5);
 	be_supervisor();
-	counters = shared((CONFINED + 1) * sizeof(*counters));
+	counters = shared((CONFINED + 1) * PAGE * sizeof(*counters));
 	bystanders(cpus);
 	beside_children(cpus);
 	many_masks(cpus);

@@ -93,26 +93,31 @@ static struct task_struct *take_offered(struct rq *rq, int cpu,
 	return p;
 }
 
+/* Has another CPU of the domain something that this one may run, perhaps? */
+static bool offered_here(struct rq *rq, int cpu)
+{
+	return READ_ONCE(cpu_rq(cpu)->vrq.offered_to) & vrq_bit_of(cpu_of(rq));
+}
+
 /* The same of one of the CPUs of a domain, from @first on */
 static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 				 unsigned int first, enum vrq_level level,
 				 bool *missed)
 {
 	unsigned long cpus = offers(domain, level), behind;
+	bool near = domain == vrq_domain_of(cpu_of(rq));
+	struct task_struct *p = NULL;
 	int tries = STEAL_TRIES;
-	struct task_struct *p;
 	unsigned int i;
 
 	behind = cpus & ~(BIT(first) - 1);
 	while (cpus) {
 		i = __ffs(behind ?: cpus);
-		p = take_offered(rq, domain->cpus[i], level, missed);
-		if (p)
+		if (!near || offered_here(rq, domain->cpus[i]))
+			p = take_offered(rq, domain->cpus[i], level, missed);
+		/* After the last try it looks again at the others' kicks, see place.h */
+		if (p || !--tries)
 			return p;
-		if (!--tries) {
-			/* It looks again at the others' kicks, see place.h */
-			return NULL;
-		}
 		cpus &= ~BIT(i);
 		behind &= ~BIT(i);
 	}
@@ -349,8 +354,7 @@ void vrq_look_afar(struct rq *rq, struct task_struct *curr)
 	if (vrq_one_domain() || own->isolated)
 		return;
 
-	rq->vrq.next_domain = vrq_next_domain(rq->vrq.next_domain);
-	other = vrq_domain_led_by(rq->vrq.next_domain);
+	other = vrq_domain_in_turn(&rq->vrq.next_domain);
 	if (other == own || other->isolated)
 		return;
 
@@ -403,9 +407,7 @@ bool vrq_far_task_waits(struct rq *rq, struct task_struct *curr)
 	if (vrq_one_domain())
 		return false;
 
-	rq->vrq.next_domain = vrq_next_domain(rq->vrq.next_domain);
-
-	return offers(vrq_domain_led_by(rq->vrq.next_domain), VRQ_NORMAL);
+	return offers(vrq_domain_in_turn(&rq->vrq.next_domain), VRQ_NORMAL);
 }
 
 /* For what stays where it is idle CPUs are kicked once more, see place.h */

@@ -152,12 +152,23 @@ static inline struct vrq_domain *vrq_domain_led_by(int leader)
 	return &per_cpu(vrq_domains, leader);
 }
 
-/* The leader of the domain behind that of @leader, -1 for the first one, and so on in turns */
-static inline int vrq_next_domain(int leader)
+/**
+ * vrq_domain_in_turn - the domains one after the other, over and over
+ * @last: the leader of the last one, -1 for none yet; becomes that of the next
+ *
+ * Needs no lock: of two who move on at once one may get the same domain again.
+ *
+ * Return: the next domain.
+ */
+static inline struct vrq_domain *vrq_domain_in_turn(int *last)
 {
-	int next = cpumask_next(leader, &vrq_machine.domains);
+	int next = cpumask_next(READ_ONCE(*last), &vrq_machine.domains);
 
-	return next < nr_cpu_ids ? next : cpumask_first(&vrq_machine.domains);
+	if (next >= nr_cpu_ids)
+		next = cpumask_first(&vrq_machine.domains);
+	WRITE_ONCE(*last, next);
+
+	return vrq_domain_led_by(next);
 }
 
 /**

@@ -78,10 +78,8 @@ static void sum_up(struct vrq_domain *domain)
 /* One domain more, in turns, if its own CPUs have not for a while */
 static void sum_up_idle(void)
 {
-	int leader = vrq_next_domain(READ_ONCE(vrq_machine.next));
-	struct vrq_domain *domain = vrq_domain_led_by(leader);
+	struct vrq_domain *domain = vrq_domain_in_turn(&vrq_machine.next);
 
-	WRITE_ONCE(vrq_machine.next, leader);
 	if (time_after(jiffies, READ_ONCE(domain->summed_at) + 1) &&
 	    time_to_sum(domain))
 		sum_up(domain);

@@ -12,8 +12,8 @@
  * @weight: sum of vrq_weight() over the tasks that are queued on them
  * @anywhere: the part of that of tasks that every CPU may run
  * @cpus: how many CPUs these are, at least 1
- * @late: how late tasks used up their slices there, on the mean, ns; of the
- *	machine only
+ * @late: how late tasks used up their slices, on the mean, ns; vrq_load_of() leaves
+ *	that to its caller
  */
 struct vrq_load {
 	u64		weight;

@@ -67,12 +67,26 @@ static void publish_offers(struct rq *rq)
 	}
 }
 
+/* A CPU without work may take @p from this one: to be told before publish_offers() */
+static void offer_to_cpus_of(struct rq *rq, const struct task_struct *p)
+{
+	unsigned long cpus = rq->vrq.offered_to;
+
+	if (cpus == ~0UL)
+		return;
+
+	cpus |= vrq_confined(p) ?
+		vrq_local_mask(vrq_domain_of(cpu_of(rq)), p->cpus_ptr) : ~0UL;
+	WRITE_ONCE(rq->vrq.offered_to, cpus);
+}
+
 static void offer_slot(struct rq *rq, bool offered)
 {
 	rq->vrq.slot_offered = offered;
 }
 #else
 static void publish_offers(struct rq *rq) { }
+static void offer_to_cpus_of(struct rq *rq, const struct task_struct *p) { }
 static void offer_slot(struct rq *rq, bool offered) { }
 #endif
 
@@ -106,6 +120,7 @@ static void queue_here(struct rq *rq, struct task_struct *p)
 	vrq_wait_in(rq, p, VRQ_IN_QUEUE);
 	vrq_queue_add(&rq->vrq.queue, p);
 	rq->vrq.confined += vrq_confined(p);
+	offer_to_cpus_of(rq, p);
 	publish_offers(rq);
 	vrq_kick_idle_for(p);
 }
@@ -161,6 +176,7 @@ static void fill_slot(struct rq *rq, struct task_struct *p, bool offer)
 		return;
 
 	offer_slot(rq, true);
+	offer_to_cpus_of(rq, p);
 	publish_offers(rq);
 	vrq_kick_idle_for(p);
 }
@@ -345,22 +361,26 @@ static struct task_struct *offered_slot(struct rq *rq)
  * CPU of another domain does not get to it is kicked, see vrq_kick_for_queue().
  */
 static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
-					 int cpu)
+					 int cpu, int *steps)
 {
-	bool far = vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq));
-	int steps = far ? FAR_STEPS : CONFINED_FULL_MAX;
 	enum vrq_level level;
 	struct task_struct *p;
 
 	for (level = 0; level <= limit; level++) {
 		p = vrq_queue_first_of(&rq->vrq.queue, level);
-		for (; p && steps; p = vrq_queue_next(p), steps--) {
+		for (; p && *steps; p = vrq_queue_next(p), --*steps) {
 			if (cpumask_test_cpu(cpu, p->cpus_ptr))
 				return p;
 		}
 	}
 
 	return NULL;
+}
+
+/* A CPU of the domain has found nothing that it may run: until more comes it need not look */
+static void offer_not_to(struct rq *rq, int cpu)
+{
+	WRITE_ONCE(rq->vrq.offered_to, rq->vrq.offered_to & ~vrq_bit_of(cpu));
 }
 
 /**
@@ -373,15 +393,22 @@ static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
  */
 struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
 {
-	struct task_struct *p = first_allowed(rq, level, cpu);
+	bool far = vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq));
+	int steps = far ? FAR_STEPS : CONFINED_FULL_MAX;
+	struct task_struct *p = first_allowed(rq, level, cpu, &steps);
 
 	if (p)
 		return p;
 
 	p = offered_slot(rq);
+	if (p && p->vrq.level <= level && cpumask_test_cpu(cpu, p->cpus_ptr))
+		return p;
 
-	return p && p->vrq.level <= level &&
-	       cpumask_test_cpu(cpu, p->cpus_ptr) ? p : NULL;
+	if (!far && steps && !rq->vrq.slot &&
+	    (level == VRQ_IDLE || !vrq_queue_first_of(&rq->vrq.queue, VRQ_IDLE)))
+		offer_not_to(rq, cpu);
+
+	return NULL;
 }
 
 /* For how many tasks of a queue to look for an idle CPU */

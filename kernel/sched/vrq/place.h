@@ -33,7 +33,7 @@
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
- * idle CPUs and of CPUs to take tasks from are single words.
+ * idle CPUs, of CPUs with offers and of CPUs to which they are made are single words.
  *
  * On no path but CPU hotplug and the setting of tunables does anybody go through all
  * CPUs, or all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains'
@@ -59,6 +59,12 @@
  * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
  * its queue, and for what waits in its domain's shared queue, at each tick: a task
  * waits beside an idle CPU for no longer than that.
+ *
+ * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
+ * its bit. It clears that bit itself, with their lock held, when it has found nothing
+ * there that it may run. Who queues a task sets the bits before [A], so the same holds
+ * for these. A CPU that joins its domain has no bit for confined tasks that wait
+ * already: it gets those by a kick.
  *
  * A kick can be used up for another task than that which it was for: then the CPU
  * passes it on, see vrq_leave_idle().

@@ -72,6 +72,9 @@ struct vrq_queue {
  * @kicked_for: where the task waits for which this CPU was kicked, see
  *	vrq_kick_idle_for(). Written by others, who have claimed this CPU, and
  *	by the CPU itself
+ * @offered_to: the CPUs of the domain, by their index, that may find a task here which
+ *	they may run. Bits are set when a task is offered, and cleared by a CPU that
+ *	takes the lock and finds nothing. Read without the lock, see place.h
  * @kick: makes this CPU, if idle, pick again
  * @scost: what has been switched to here, see hot.c
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
@@ -106,6 +109,7 @@ struct vrq_rq {
 #endif
 #ifdef CONFIG_SMP
 	int			kicked_for;
+	unsigned long		offered_to;
 #endif
 
 	struct vrq_queue	queue ____cacheline_aligned_in_smp;

@@ -101,7 +101,6 @@ void vrq_age_idle(struct rq *rq)
 	struct vrq_domain *domain;
 	unsigned long idle;
 	unsigned int i;
-	int leader;
 
 	if (!time_to_age())
 		return;
@@ -110,9 +109,7 @@ void vrq_age_idle(struct rq *rq)
 	if (vrq_curr(rq) == rq->idle)
 		vrq_update_util(rq);
 
-	leader = vrq_next_domain(READ_ONCE(aged_last));
-	WRITE_ONCE(aged_last, leader);
-	domain = vrq_domain_led_by(leader);
+	domain = vrq_domain_in_turn(&aged_last);
 	idle = atomic_long_read(&domain->idle);
 	for_each_set_bit(i, &idle, BITS_PER_LONG) {
 		if (cpu_rq(domain->cpus[i]) != rq &&
