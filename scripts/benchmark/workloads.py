@@ -257,6 +257,39 @@ def frames_rows():
     return rows
 
 
+NAPS_ROWS = {
+    "gap-max-us": Row("longest time without a turn", "µs", kind="latency"),
+    "turns-per-s": Row("turns", "1/s", "higher"),
+    "least-percent": Row("who has the fewest turns, of the mean", "%", "higher", "fairness"),
+    "most-percent": Row("who has the most", "%", "lower", "fairness"),
+}
+
+DESKTOP = {
+    "video": "60 frames a second of 5 ms",
+    "audio": "5 ms of sound in 0.3 ms",
+    "editor": "keystrokes of 3 ms",
+    "browser": "8 threads, bursts of 0.2 to 20 ms",
+}
+
+
+def desktop(setting):
+    seconds = setting.seconds(8)
+    return f"""
+iterations=$("$BIN/desktop" calibrate | awk '{{ print int($3 * {setting.share(100):.0f} / 100) }}')
+start compile 200 {8 * setting.cpus}
+"$BIN/desktop" {seconds} "$iterations"
+stop
+"""
+
+
+def desktop_rows():
+    rows = {}
+    for name, title in DESKTOP.items():
+        for figure, words in (("avg", "average"), ("p99", "99%"), ("max", "longest")):
+            rows[f"{name}-{figure}-us"] = Row(f"{name}, {title}: {words} delay", "µs", kind="latency")
+    return rows
+
+
 SHARES = {
     "equal": ("equal hogs, one more than CPUs", 0, lambda cpus: [0] * (cpus + 1)),
     "nice": ("hogs at nice -5 to 10, 5 a CPU", 0, lambda cpus: [0, 5, 0, -5, 10] * cpus),
@@ -436,6 +469,17 @@ WORKLOADS = {
     "chat-4": chat(4),
     "chat-8": chat(8),
     "frames": Workload("60 frames a second beside a compile", frames, frames_rows(), ("gcc", "make", "chrt")),
+    "naps": Workload(
+        "100 short sleepers on one CPU",
+        lambda setting: f'"$BIN/naps" 100 9 300 {setting.seconds(3)}\n',
+        NAPS_ROWS,
+    ),
+    "desktop": Workload(
+        "a desktop beside a compile at 200%",
+        desktop,
+        desktop_rows(),
+        ("gcc", "make"),
+    ),
     "shares": Workload("fair shares, largest deviation", shares, shares_rows(), root=True),
     "storms": Workload(
         "storms",
