@@ -59,13 +59,18 @@ def command(text):
     return archive.content()
 
 
-def check(image):
-    """Is there all that a guest needs? Returns QEMU's path."""
-    check_image(image)
+def emulator():
+    """QEMU's path."""
     qemu = shutil.which("qemu-system-x86_64")
     if not qemu:
         raise Failure("QEMU is missing; run: make setup")
     return qemu
+
+
+def check(image):
+    """Is there all that a guest needs? Returns QEMU's path."""
+    check_image(image)
+    return emulator()
 
 
 def short_round(cpus):

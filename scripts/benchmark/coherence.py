@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass, field
 
 from common import BUILD, TOP, Failure, run
-from memory_guest import SHORT_ROUND
+from memory_guest import SHORT_ROUND, emulator
 
 from .symbols import Kernel
 
@@ -90,9 +90,7 @@ def build():
 @functools.cache
 def check_emulator():
     """Does QEMU load it?"""
-    qemu = shutil.which("qemu-system-x86_64")
-    if not qemu:
-        raise Failure("QEMU is missing; run: make setup")
+    qemu = emulator()
     text = run(qemu, "--help")
     if "-plugin" not in text:
         raise Failure("this QEMU cannot load plugins; MODE=coherence wants that of Debian 12's backports, or newer")
