@@ -10,11 +10,6 @@
 
 #include "../sched.h"
 
-static inline struct task_struct *vrq_task_of(struct sched_vrq_entity *vrq)
-{
-	return container_of(vrq, struct task_struct, vrq);
-}
-
 /* rq->curr; rq->lock held */
 static inline struct task_struct *vrq_curr(struct rq *rq)
 {

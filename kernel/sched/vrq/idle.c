@@ -60,27 +60,20 @@ static bool has_idle(struct vrq_domain *domain)
  * @rq: the run queue of this CPU, locked
  *
  * The caller must look for tasks once more afterwards, see place.h.
- *
- * Return: true if the CPU did not count as idle until now: if it was idle all the
- * same, somebody had claimed it.
  */
-bool vrq_set_idle(struct rq *rq)
+void vrq_set_idle(struct rq *rq)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
 	unsigned long bit = vrq_bit_of(cpu_of(rq));
-	bool news;
 
 	if (!cpu_active(cpu_of(rq)))
-		return false;
+		return;
 
-	news = !(atomic_long_read(&domain->idle) & bit);
-	if (news)
+	if (!(atomic_long_read(&domain->idle) & bit))
 		atomic_long_or(bit, &domain->idle);
 	/* [B] in place.h, pairs with the barrier in vrq_kick_idle_for() */
 	smp_mb__after_atomic();
 	set_domain(domain, &idle_domains);
-
-	return news;
 }
 
 /* Clear the bit of a CPU: false if it was not set */

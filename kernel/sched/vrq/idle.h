@@ -13,7 +13,7 @@
 #ifdef CONFIG_SMP
 extern struct cpumask vrq_work_domains;
 
-bool vrq_set_idle(struct rq *rq);
+void vrq_set_idle(struct rq *rq);
 bool vrq_clear_idle(struct rq *rq);
 int vrq_claim_idle(const struct task_struct *p, int near);
 bool vrq_kick_idle_for(const struct task_struct *p);
@@ -25,8 +25,6 @@ bool vrq_core_is_shared(int cpu);
 #endif
 #else
 /* One CPU, and where a task becomes runnable there it reschedules */
-static inline bool vrq_set_idle(struct rq *rq) { return false; }
-static inline bool vrq_clear_idle(struct rq *rq) { return true; }
 static inline bool vrq_kick_idle_for(const struct task_struct *p) { return false; }
 #endif
 

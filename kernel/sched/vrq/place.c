@@ -419,10 +419,8 @@ struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
  * @rq: the run queue of that CPU, locked
  *
  * If there is none for a task that every CPU may run, there is none for others.
- *
- * Return: true if there was one.
  */
-bool vrq_kick_for_queue(struct rq *rq)
+void vrq_kick_for_queue(struct rq *rq)
 {
 	int tries = KICK_TRIES;
 	enum vrq_level level;
@@ -431,14 +429,12 @@ bool vrq_kick_for_queue(struct rq *rq)
 	for (level = 0; level < VRQ_LEVELS; level++) {
 		p = vrq_queue_first_of(&rq->vrq.queue, level);
 		for (; p && tries; p = vrq_queue_next(p), tries--) {
-			if (vrq_kick_idle_for(p))
-				return true;
-			if (!vrq_confined(p))
-				return false;
+			if (vrq_kick_idle_for(p) || !vrq_confined(p))
+				return;
 		}
 	}
 	p = offered_slot(rq);
-
-	return p && vrq_kick_idle_for(p);
+	if (p)
+		vrq_kick_idle_for(p);
 }
 #endif

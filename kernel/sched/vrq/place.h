@@ -83,7 +83,7 @@ void vrq_expire_slot(struct rq *rq);
 void vrq_promote_starved(struct rq *rq);
 #ifdef CONFIG_SMP
 struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu);
-bool vrq_kick_for_queue(struct rq *rq);
+void vrq_kick_for_queue(struct rq *rq);
 #endif
 
 #endif /* _KERNEL_SCHED_VRQ_PLACE_H */

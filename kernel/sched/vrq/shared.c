@@ -352,18 +352,15 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
  * @domain: the domain
  *
  * For the first task of a few parts.
- *
- * Return: true if there was one.
  */
-bool vrq_shared_kick(struct vrq_domain *domain)
+void vrq_shared_kick(struct vrq_domain *domain)
 {
 	int tries = TAKE_TRIES;
 	struct task_struct *p;
-	bool kicked = false;
 	unsigned long i, parts;
 
 	if (vrq_shared_key_of_any(domain) == VRQ_KEY_NONE)
-		return false;
+		return;
 
 	lock_domain(domain);
 	parts = parts_of(domain);
@@ -371,11 +368,8 @@ bool vrq_shared_kick(struct vrq_domain *domain)
 		p = vrq_queue_first(&domain->parts[i].queue);
 		if (!p)
 			continue;
-		kicked = vrq_kick_idle_for(p);
-		if (kicked || !--tries)
+		if (vrq_kick_idle_for(p) || !--tries)
 			break;
 	}
 	unlock_domain(domain);
-
-	return kicked;
 }
