@@ -97,9 +97,14 @@ static void not_bound(int cpus)
 }
 
 /* The throttling of real-time tasks stays out of it */
+static long long runtime_before;
+
 static void restore(void)
 {
-	put(RUNTIME, "950000");
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", runtime_before);
+	put(RUNTIME, text);
 }
 
 int main(void)
@@ -111,6 +116,7 @@ int main(void)
 		ksft_exit_skip("no room for %d hogs\n", cpus);
 	ksft_set_plan(4);
 	be_supervisor();
+	runtime_before = number_after(RUNTIME, "");
 	atexit(restore);
 	if (!put(RUNTIME, "-1"))
 		ksft_exit_fail_msg("-1 to sched_rt_runtime_us: %s\n", strerror(errno));
