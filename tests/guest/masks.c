@@ -108,14 +108,19 @@ static uint64_t turn_ns(void)
 
 /*
  * In virtual time one CPU runs after the other, each until some timer expires, but
- * for milliseconds if there is none: then that is what a turn takes.
+ * for milliseconds if there is none: then that is what a turn takes. At equal
+ * intervals a turn may keep step with them, and take half as long again by chance.
  */
 static void expire_timers(void *unused)
 {
+	uint64_t chance = 1;
+
 	(void)unused;
 	pin(0, 0);
-	for (;;)
-		sleep_ns(20000);
+	for (;;) {
+		chance = chance * 6364136223846793005ULL + 1442695040888963407ULL;
+		sleep_ns(10000 + (chance >> 32) % 20000);
+	}
 }
 
 /* The same beside @n tasks that use CPUs 0 and 1 and may use no other */
@@ -146,10 +151,51 @@ static void bystanders(int cpus)
 		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
 	few = turn_beside_ns(4);
 	many = turn_beside_ns(CONFINED);
-	ksft_test_result(many < few + few / 4,
+	ksft_test_result(many * 100 < few * 110,
 			 "beside %d tasks confined to other CPUs a turn takes %llu ns, beside 4 %llu\n",
 			 CONFINED, (unsigned long long)many,
 			 (unsigned long long)few);
+}
+
+/* As a real-time task it has CPU 0, as a normal one it waits beside all that wait there */
+static void become_normal(void *ns)
+{
+	uint64_t start = now_ns();
+
+	confine(0, ~0ULL);
+	be_normal();
+	*(uint64_t *)ns = now_ns() - start;
+}
+
+/*
+ * A task that every CPU may run does not wait for one behind hundreds of tasks which
+ * may use that one only, while others are idle.
+ */
+static void way_out(int cpus)
+{
+	uint64_t longest = 0, *ns = counter(CONFINED);
+	pid_t pids[CONFINED];
+	cpu_set_t all;
+	int i;
+
+	if (cpus < 4 || !under_vrq()) {
+		ksft_test_result_skip("fewer than four CPUs, or fair, which does not promise it\n");
+		return;
+	}
+	sched_getaffinity(0, sizeof(all), &all);
+	for (i = 0; i < CONFINED; i++)
+		pids[i] = confined_hog(i, 3);
+	sleep_ns(100 * MSEC);
+	pin(0, 0);
+	for (i = 0; i < 10; i++) {
+		waitpid(spawn(become_normal, ns), NULL, 0);
+		longest = *ns > longest ? *ns : longest;
+	}
+	confine_to(0, &all);
+	finish_all(pids, CONFINED);
+	timed_result(longest < 10 * MSEC,
+		     "behind %d tasks confined to its CPU a task waits %llu us for one of the others\n",
+		     CONFINED, (unsigned long long)longest / 1000);
 }
 
 /* Use the CPU until the children are there, give up the slice, and tell how long the next takes to come */
@@ -323,10 +369,11 @@ int main(void)
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	be_supervisor();
 	counters = shared((CONFINED + 1) * PAGE * sizeof(*counters));
 	bystanders(cpus);
+	way_out(cpus);
 	beside_children(cpus);
 	many_masks(cpus);
 	ksft_finished();

@@ -93,10 +93,13 @@ static struct task_struct *take_offered(struct rq *rq, int cpu,
 	return p;
 }
 
-/* Has another CPU of the domain something that this one may run, perhaps? */
-static bool offered_here(struct rq *rq, int cpu)
+/* Has another CPU something that this one may run, perhaps? */
+static bool offered_here(struct rq *rq, int cpu, bool near)
 {
-	return READ_ONCE(cpu_rq(cpu)->vrq.offered_to) & vrq_bit_of(cpu_of(rq));
+	struct vrq_rq *from = &cpu_rq(cpu)->vrq;
+
+	return near ? READ_ONCE(from->offered_to) & vrq_bit_of(cpu_of(rq)) :
+		      READ_ONCE(from->offered_afar);
 }
 
 /* The same of one of the CPUs of a domain, from @first on */
@@ -113,7 +116,7 @@ static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 	behind = cpus & ~(BIT(first) - 1);
 	while (cpus) {
 		i = __ffs(behind ?: cpus);
-		if (!near || offered_here(rq, domain->cpus[i]))
+		if (offered_here(rq, domain->cpus[i], near))
 			p = take_offered(rq, domain->cpus[i], level, missed);
 		/* After the last try it looks again at the others' kicks, see place.h */
 		if (p || !--tries)

@@ -55,7 +55,7 @@ struct vrq_part {
  *	A CPU's bits are written under its rq->lock
  * @lock: protects @used, @parts and what is in them
  * @used: the parts but the first that have tasks; read without the lock
- * @parts: the first is for the tasks that every CPU of the domain may run
+ * @parts: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
  * @anywhere: the part of it of tasks that every CPU of the machine may run

@@ -70,14 +70,19 @@ static void publish_offers(struct rq *rq)
 /* A CPU without work may take @p from this one: to be told before publish_offers() */
 static void offer_to_cpus_of(struct rq *rq, const struct task_struct *p)
 {
-	unsigned long cpus = rq->vrq.offered_to;
+	unsigned long cpus = ~0UL;
+	bool afar = true;
 
-	if (cpus == ~0UL)
+	if (rq->vrq.offered_to == ~0UL && rq->vrq.offered_afar)
 		return;
 
-	cpus |= vrq_confined(p) ?
-		vrq_local_mask(vrq_domain_of(cpu_of(rq)), p->cpus_ptr) : ~0UL;
-	WRITE_ONCE(rq->vrq.offered_to, cpus);
+	if (vrq_confined(p)) {
+		cpus = vrq_local_mask(vrq_domain_of(cpu_of(rq)), p->cpus_ptr);
+		afar = p->nr_cpus_allowed > hweight_long(cpus);
+	}
+	WRITE_ONCE(rq->vrq.offered_to, rq->vrq.offered_to | cpus);
+	if (afar)
+		WRITE_ONCE(rq->vrq.offered_afar, true);
 }
 
 static void offer_slot(struct rq *rq, bool offered)
@@ -353,13 +358,7 @@ static struct task_struct *offered_slot(struct rq *rq)
 	return p && vrq_task(curr) && vrq_may_preempt(p, curr) ? p : NULL;
 }
 
-/* How many tasks that it may not run a CPU of another domain steps over */
-#define FAR_STEPS		4
-
-/*
- * Steps over confined tasks only, of which there are few: see may_queue(). For what a
- * CPU of another domain does not get to it is kicked, see vrq_kick_for_queue().
- */
+/* Steps over confined tasks only, of which there are few: see may_queue() */
 static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
 					 int cpu, int *steps)
 {
@@ -377,10 +376,14 @@ static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
 	return NULL;
 }
 
-/* A CPU of the domain has found nothing that it may run: until more comes it need not look */
+/* A CPU has found nothing that it may run: until more comes it need not look again */
 static void offer_not_to(struct rq *rq, int cpu)
 {
-	WRITE_ONCE(rq->vrq.offered_to, rq->vrq.offered_to & ~vrq_bit_of(cpu));
+	if (vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq)))
+		WRITE_ONCE(rq->vrq.offered_afar, false);
+	else
+		WRITE_ONCE(rq->vrq.offered_to,
+			   rq->vrq.offered_to & ~vrq_bit_of(cpu));
 }
 
 /**
@@ -393,8 +396,7 @@ static void offer_not_to(struct rq *rq, int cpu)
  */
 struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
 {
-	bool far = vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq));
-	int steps = far ? FAR_STEPS : CONFINED_FULL_MAX;
+	int steps = CONFINED_FULL_MAX;
 	struct task_struct *p = first_allowed(rq, level, cpu, &steps);
 
 	if (p)
@@ -404,14 +406,14 @@ struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
 	if (p && p->vrq.level <= level && cpumask_test_cpu(cpu, p->cpus_ptr))
 		return p;
 
-	if (!far && steps && !rq->vrq.slot &&
+	if (steps && !rq->vrq.slot &&
 	    (level == VRQ_IDLE || !vrq_queue_first_of(&rq->vrq.queue, VRQ_IDLE)))
 		offer_not_to(rq, cpu);
 
 	return NULL;
 }
 
-/* For how many tasks of a queue to look for an idle CPU */
+/* For how many confined tasks of a queue to look for an idle CPU */
 #define KICK_TRIES	8
 
 /**
@@ -428,7 +430,9 @@ void vrq_kick_for_queue(struct rq *rq)
 
 	for (level = 0; level < VRQ_LEVELS; level++) {
 		p = vrq_queue_first_of(&rq->vrq.queue, level);
-		for (; p && tries; p = vrq_queue_next(p), tries--) {
+		for (; p; p = vrq_queue_next(p)) {
+			if (vrq_confined(p) && --tries < 0)
+				continue;
 			if (vrq_kick_idle_for(p) || !vrq_confined(p))
 				return;
 		}

@@ -62,10 +62,11 @@
  * waits beside an idle CPU for no longer than that.
  *
  * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
- * its bit. It clears that bit itself, with their lock held, when it has found nothing
- * there that it may run. Who queues a task sets the bits before [A], so the same holds
- * for these. A CPU that joins its domain has no bit for confined tasks that wait
- * already: it gets those by a kick.
+ * its bit or, in other domains, whose offered_afar is not set. It clears that itself,
+ * with their lock held, when it has found nothing there that it may run. Who queues a
+ * task sets the bits before [A], so the same holds for these. A CPU that joins its
+ * domain has no bit for confined tasks that wait already, and what one CPU of another
+ * domain may not run another one might: they get those by a kick.
  *
  * A kick can be used up for another task than that which it was for: then the CPU
  * passes it on, see vrq_leave_idle().

@@ -75,6 +75,8 @@ struct vrq_queue {
  * @offered_to: the CPUs of the domain, by their index, that may find a task here which
  *	they may run. Bits are set when a task is offered, and cleared by a CPU that
  *	takes the lock and finds nothing. Read without the lock, see place.h
+ * @offered_afar: the same for all CPUs of other domains: one of them that finds nothing
+ *	clears it for all
  * @kick: makes this CPU, if idle, pick again
  * @scost: what has been switched to here, see hot.c
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
@@ -109,6 +111,7 @@ struct vrq_rq {
 #endif
 #ifdef CONFIG_SMP
 	int			kicked_for;
+	bool			offered_afar;
 	unsigned long		offered_to;
 #endif
 

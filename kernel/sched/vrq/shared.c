@@ -6,8 +6,10 @@
  * steps over none that it may not run, however many wait for others; and an idle
  * CPU can be had for the first of a part, or for none of it.
  *
- * CPUs of other domains look at the first few tasks of each part: which of these
- * they may run is not known before.
+ * Tasks that every CPU of the machine may run have a part of their own too, so that
+ * CPUs of other domains find them beside any number of tasks confined to this one. Of
+ * the other parts they look at the first task, for which of these they may run is not
+ * known before.
  */
 #include "counters.h"
 #include "idle.h"
@@ -74,7 +76,10 @@ static struct vrq_part *part_for(struct vrq_domain *domain, unsigned long cpus)
 	return &domain->parts[i];
 }
 
-/* The CPUs of a domain that a task may use; all bits are set if that is all of them */
+/*
+ * The CPUs of a domain that a task may use. All bits are set for one that may run on all
+ * of them, and is not confined to CPUs of some domains
+ */
 static unsigned long cpus_for(struct vrq_domain *domain,
 			      const struct task_struct *p)
 {
@@ -85,7 +90,7 @@ static unsigned long cpus_for(struct vrq_domain *domain,
 
 	cpus = vrq_local_mask(domain, p->cpus_ptr);
 
-	return hweight_long(cpus) == domain->nr_cpus ? ~0UL : cpus;
+	return !vrq_confined(p) && hweight_long(cpus) == domain->nr_cpus ? ~0UL : cpus;
 }
 
 /**
@@ -213,6 +218,7 @@ static struct task_struct *first_with_lock(struct rq *rq, struct vrq_part *part,
 	for (; p && *tries; --*tries, p = vrq_queue_next(p)) {
 		if (vrq_key(p) >= limit)
 			return NULL;
+		/* of another domain, and this mask is not that of the part's first */
 		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
 			continue;
 		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
@@ -224,12 +230,28 @@ static struct task_struct *first_with_lock(struct rq *rq, struct vrq_part *part,
 	return NULL;
 }
 
+/* The parts of another domain whose first task a CPU may run. The lock is held */
+static unsigned long parts_open_to(struct vrq_domain *domain, int cpu)
+{
+	unsigned long parts = parts_of(domain), i;
+	struct task_struct *p;
+
+	for_each_set_bit(i, &parts, VRQ_PARTS) {
+		p = vrq_queue_first(&domain->parts[i].queue);
+		if (!p || !cpumask_test_cpu(cpu, p->cpus_ptr))
+			parts &= ~BIT(i);
+	}
+
+	return parts;
+}
+
 static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
 				     s64 limit, bool *missed)
 {
 	bool here = domain == vrq_domain_of(cpu_of(rq));
 	unsigned long cpus = here ? vrq_bit_of(cpu_of(rq)) : ~0UL;
-	unsigned long among = parts_of(domain);
+	unsigned long among = here ? parts_of(domain) :
+				     parts_open_to(domain, cpu_of(rq));
 	int tries = TAKE_TRIES;
 	struct vrq_part *part;
 	struct task_struct *p;
