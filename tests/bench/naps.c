@@ -17,7 +17,7 @@ struct napper {
 	uint64_t turns, longest;
 };
 
-static uint64_t iterations, nap_ns, begin, end;
+static uint64_t iterations, nap_ns, start, begin, end;
 
 static void note_turn(struct napper *me, uint64_t last, uint64_t now)
 {
@@ -29,8 +29,11 @@ static void note_turn(struct napper *me, uint64_t last, uint64_t now)
 static void take_turns(void *arg)
 {
 	struct napper *me = arg;
-	uint64_t last = now_ns(), now;
+	uint64_t last, now;
 
+	/* Who starts them is not to take turns with those that are there already */
+	sleep_until(start);
+	last = now_ns();
 	while (last < end) {
 		work(iterations);
 		now = now_ns();
@@ -77,7 +80,8 @@ int main(int argc, char **argv)
 	no_timer_slack();
 	pin(nth_cpu(0));
 	nappers = shared(count * sizeof(*nappers));
-	begin = now_ns() + SEC;
+	start = now_ns() + SEC;
+	begin = start + SEC;
 	end = begin + seconds * SEC;
 	for (i = 0; i < count; i++)
 		spawn(take_turns, nappers + i);
