@@ -119,7 +119,7 @@ TOPOLOGIES = {
 
 # Races show in parallel mode, shares and times can be relied upon in virtual
 RACES = ["affinity", "policy", "hotplug", "forks"]
-TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters"]
+TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters", "wakeups"]
 
 # These take as long as all the others
 LONG = ["iso", "realtime"]

@@ -21,6 +21,15 @@ static bool sync_wakeup(int cpu, int wake_flags)
 }
 
 /*
+ * Does an interrupt wake, or what stands for one: a kernel thread, say that of a
+ * threaded interrupt or a workqueue, or a task of a higher class?
+ */
+static bool woken_from_outside(void)
+{
+	return !in_task() || current->flags & PF_KTHREAD || !vrq_task(current);
+}
+
+/*
  * How much earlier a deadline must be to preempt. Who is woken by an interrupt
  * has waited for a time or a device, and preempts whoever is less urgent. Who
  * is woken by another task takes turns with it or others like it: only if it
@@ -31,7 +40,7 @@ static s64 preempt_margin(const struct task_struct *p, bool sync)
 {
 	if (sync)
 		return 1LL << (VRQ_KEY_LEVEL_SHIFT - 1);
-	if (!in_task())
+	if (woken_from_outside())
 		return 0;
 
 	return max_t(s64, vrq_preempt_margin(), p->vrq.span);
