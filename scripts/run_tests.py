@@ -122,7 +122,7 @@ RACES = ["affinity", "policy", "hotplug", "forks"]
 TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters", "wakeups"]
 
 # These take as long as all the others
-LONG = ["iso", "realtime"]
+LONG = ["iso", "realtime", "favour"]
 
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 8, 16)),

@@ -56,6 +56,8 @@ GENERATED = {
         "kernel/sched/vrq/trace.h",
         "kernel/sched/vrq/tunables.c",
         "kernel/sched/vrq/tunables.h",
+        "kernel/sched/vrq/weight.c",
+        "kernel/sched/vrq/weight.h",
     ],
     "0003-sched-vrq-pick-wake-up-and-the-scheduling-class.patch": [
         "kernel/sched/vrq/Kconfig",

@@ -34,15 +34,21 @@ static void watch_gaps(void *arg)
 	}
 }
 
-static void nice_hog(void *arg)
+struct kind {
+	int policy, nice;
+};
+
+static void hog_of_kind(void *arg)
 {
-	be_normal();
-	setpriority(PRIO_PROCESS, 0, *(int *)arg);
+	const struct kind *kind = arg;
+
+	set_policy(0, kind->policy, 0);
+	setpriority(PRIO_PROCESS, 0, kind->nice);
 	hog(NULL);
 }
 
 /* Start hogs, let them settle, measure for a while; shares in ns */
-static uint64_t measure(int n, int *nice, uint64_t settle, uint64_t ns,
+static uint64_t measure(int n, struct kind *kinds, uint64_t settle, uint64_t ns,
 			uint64_t *share)
 {
 	uint64_t before[MAX], start;
@@ -50,7 +56,7 @@ static uint64_t measure(int n, int *nice, uint64_t settle, uint64_t ns,
 	int i;
 
 	for (i = 0; i < n; i++)
-		pids[i] = spawn(nice_hog, &nice[i]);
+		pids[i] = spawn(hog_of_kind, &kinds[i]);
 	sleep_ns(settle);
 	start = now_ns();
 	for (i = 0; i < n; i++)
@@ -84,22 +90,28 @@ static unsigned int deviation(int n, const double *weight, int cpus,
 	return worst * 1000;
 }
 
-static void equal_shares(int cpus)
+static void equal_shares(int cpus, int policy, const char *name)
 {
-	int nice[MAX] = {}, n = cpus + 1, i;
+	int n = cpus + 1, i;
 	uint64_t share[MAX], wall, used = 0;
 	double weight[MAX] = {};
-	unsigned int off, limit = under_vrq() ? 20 : cpus == 1 ? 20 : 600;
+	struct kind kinds[MAX] = {};
+	unsigned int off, limit = under_vrq() || cpus == 1 ? 20 : 600;
 
-	for (i = 0; i < n; i++)
+	/* Between nodes they do not even out: with 10 CPUs of 16 for 11 of 17, 62 */
+	if (policy == SCHED_IDLE && limit < 70)
+		limit = 70;
+	for (i = 0; i < n; i++) {
 		weight[i] = 1;
-	wall = measure(n, nice, 200 * MSEC, SEC, share);
+		kinds[i].policy = policy;
+	}
+	wall = measure(n, kinds, 200 * MSEC, SEC, share);
 	off = deviation(n, weight, cpus, share, wall);
 	for (i = 0; i < n; i++)
 		used += share[i];
 	ksft_test_result(off <= limit,
-			 "%d equal hogs on %d CPUs have equal shares within %u permille (%u)\n",
-			 n, cpus, limit, off);
+			 "%d equal %s hogs on %d CPUs have equal shares within %u permille (%u)\n",
+			 n, name, cpus, limit, off);
 	ksft_test_result(used * 100 >= wall * cpus * 98,
 			 "no CPU idles while a hog waits (%llu%% used)\n",
 			 (unsigned long long)(used * 100 / (wall * cpus)));
@@ -108,7 +120,8 @@ static void equal_shares(int cpus)
 static void nice_shares(int cpus)
 {
 	static const int pattern[] = { 0, 5, 0, -5, 10 };
-	int nice[MAX], n = 5 * cpus, i, step;
+	int n = 5 * cpus, i, step;
+	struct kind kinds[MAX] = {};
 	uint64_t share[MAX], wall;
 	double weight[MAX];
 	unsigned int off;
@@ -118,14 +131,14 @@ static void nice_shares(int cpus)
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		nice[i] = pattern[i % 5];
+		kinds[i].nice = pattern[i % 5];
 		weight[i] = 1;
-		for (step = nice[i]; step > 0; step--)
+		for (step = kinds[i].nice; step > 0; step--)
 			weight[i] /= 1.1;
-		for (step = nice[i]; step < 0; step++)
+		for (step = kinds[i].nice; step < 0; step++)
 			weight[i] *= 1.1;
 	}
-	wall = measure(n, nice, SEC, 3 * SEC, share);
+	wall = measure(n, kinds, SEC, 3 * SEC, share);
 	off = deviation(n, weight, cpus, share, wall);
 	ksft_test_result(off <= 60,
 			 "shares of %d hogs follow nice at 1.1 a step within 60 permille (%u)\n",
@@ -201,9 +214,11 @@ int main(void)
 	ksft_print_header();
 	if (5 * cpus > MAX)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
-	ksft_set_plan(5);
+	ksft_set_plan(9);
 	be_supervisor();
-	equal_shares(cpus);
+	equal_shares(cpus, SCHED_OTHER, "normal");
+	equal_shares(cpus, SCHED_BATCH, "batch");
+	equal_shares(cpus, SCHED_IDLE, "idle");
 	nice_shares(cpus);
 	bounded_wait(cpus);
 	forking_earns_nothing();

@@ -47,7 +47,10 @@ struct vrq_domain;
  * @woken_at: the CPU time that it had used when it last woke up, ns
  * @renewed_at: when @span was last computed, ns
  * @renewed_used: the CPU time that it had used by then, ns
- * @since: when it began to wait for its CPU, ns
+ * @used_us: what it has used of the CPU in the last 100 ms or so, see weight.c, us
+ * @slept_us: what it has slept in them, us
+ * @used_at: the CPU time that it had used when @used_us was last computed, ns
+ * @since: when it began to wait for its CPU, or to sleep, ns
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up under p->pi_lock
@@ -69,8 +72,8 @@ struct vrq_domain;
  *	is to wait in the shared queue
  * @confined: some CPUs are not for it, but for those that are isolated or offline
  * @promoted: was starved, is of a better level until its slice ends
- * @requested: @slice is less than a whole one: what it may need until it sleeps; and as
- *	how many of its kind it counts for that. 0: it is a whole slice
+ * @requested: @slice is less than a whole one: what it may need until it sleeps
+ * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
  * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
@@ -86,10 +89,13 @@ struct sched_vrq_entity {
 	u64		woken_at;
 	u64		renewed_at;
 	u64		renewed_used;
+	u64		used_at;
 	u64		since;
 	u64		waited;
 	s64		margin;
 	u64		sync_wakeup;
+	unsigned int	used_us;
+	unsigned int	slept_us;
 	unsigned int	scost;
 	int		cached_on;
 	unsigned int	rr_ms;
@@ -106,6 +112,7 @@ struct sched_vrq_entity {
 	u8		promoted;
 	u8		roams;
 	u8		requested;
+	u8		favour;
 	u8		stay;
 	u8		sync_trust;
 };

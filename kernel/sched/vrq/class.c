@@ -121,7 +121,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		update_curr_vrq(rq);
 		if (flags & DEQUEUE_SLEEP) {
 			vrq_note_sleep(rq, p);
-			vrq_note_burst(p);
+			vrq_note_burst(rq, p);
 			p->vrq.roams = false;
 			/* Nothing that it has gone before SCHED_ISO for */
 			if (p->vrq.level == VRQ_ISO)

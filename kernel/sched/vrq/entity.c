@@ -181,13 +181,10 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 	p->vrq.rr_ms = to;
 }
 
-/*
- * In which time a task would get @slice ns at its share, or within a request at the
- * share that it is favoured with, ns; below zero if @slice is
- */
+/* In which time a task would get @slice ns at its share, ns; below zero if @slice is */
 static s64 time_for(const struct task_struct *p, s64 slice)
 {
-	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC * max(p->vrq.requested, 1U);
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 time = mul_u64_u64_div_u64(p->vrq.span, abs(slice), rr_ns);
 
 	return slice < 0 ? -time : time;
@@ -195,17 +192,21 @@ static s64 time_for(const struct task_struct *p, s64 slice)
 
 /*
  * Learn how late tasks are here, from each as much as it has used of a slice since it
- * was last asked: one that hardly runs is late because it slept.
+ * was last asked, and as much as it waited for the CPU of the time when it had none:
+ * one that sleeps is late because of that.
  */
 static void learn_late(struct rq *rq, struct task_struct *p, s64 late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 used = p->se.sum_exec_runtime - p->vrq.renewed_used;
-	unsigned int part = div64_u64(min(used, rr_ns) << 10, rr_ns);
+	u64 part = div64_u64(min(used, rr_ns) << 10, rr_ns);
+	s64 off = rq_clock(rq) - p->vrq.renewed_at - used;
 	s64 mean = atomic64_read(&rq->vrq.late);
 
-	if (p->vrq.requested <= 1)
-		atomic64_set(&rq->vrq.late, mean + ((late - mean) * part >> 14));
+	if (off > (s64)p->vrq.waited)
+		part = div64_u64(part * p->vrq.waited, off);
+
+	atomic64_set(&rq->vrq.late, mean + ((late - mean) * (s64)part >> 14));
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
 }
 
@@ -229,11 +230,10 @@ static u64 renew_span(struct rq *rq, struct task_struct *p,
 
 	slack = slack * vrq_underrated(load->late, slack) >> 10;
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
-	p->vrq.waited = 0;
-	p->vrq.span = vrq_span(rr_ns, vrq_nice_index(p), spread,
-			       load->cpus) * factor >> 10;
-	p->vrq.renewed_at = rq_clock(rq);
 	learn_late(rq, p, *late);
+	p->vrq.waited = 0;
+	p->vrq.span = vrq_task_span(p, rr_ns, spread, load->cpus) * factor >> 10;
+	p->vrq.renewed_at = rq_clock(rq);
 
 	return slack;
 }
@@ -249,6 +249,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	u64 rr_ns, slack;
 
+	vrq_note_used(p);
 	p->vrq.rr_ms = vrq_rr_ms();
 	rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	slack = renew_span(rq, p, &load, &late);
@@ -269,20 +270,22 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 
 /**
  * vrq_note_burst - a task goes to sleep
- * @p: the task, running, the lock of its run queue held; what it has used is accounted
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, running; what it has used is accounted
  */
-void vrq_note_burst(struct task_struct *p)
+void vrq_note_burst(struct rq *rq, struct task_struct *p)
 {
 	s64 burst = p->se.sum_exec_runtime - p->vrq.woken_at;
 
 	p->vrq.burst += (burst - (s64)p->vrq.burst) >> 2;
 	p->vrq.margin = VRQ_MARGIN_UNKNOWN;
+	/* A sleep for a disk or a lock is none of its choice */
+	p->vrq.since = READ_ONCE(p->__state) & TASK_INTERRUPTIBLE ? rq_clock(rq) : 0;
+	vrq_note_used(p);
 }
 
 /* What a task is thought to need at the least, as a part of a slice */
 #define REQUEST_MIN_PART	64
-/* What its weight may count as at the most, while it is favoured */
-#define FAVOUR_MAX		4
 
 /* What a task may need until it sleeps: twice as much as it usually does, ns */
 static s64 request_of(const struct task_struct *p)
@@ -292,21 +295,10 @@ static s64 request_of(const struct task_struct *p)
 	return clamp(2 * p->vrq.burst, rr_ns / REQUEST_MIN_PART, rr_ns);
 }
 
-/*
- * Who is woken by an interrupt has waited for a time or a device: a frame, a sound, a
- * key. If it then needs the CPU for much less than a slice it counts as up to four of
- * its kind. Those who wake each other do not gain by that.
- */
-static u8 favour_of(const struct task_struct *p, s64 request)
+/* Has a task that wakes up waited for a time or a device, not for another task? */
+static bool woken_by_interrupt(const struct task_struct *p)
 {
-	bool by_interrupt = p->vrq.margin == VRQ_MARGIN_UNKNOWN ?
-			    !in_task() : !p->vrq.margin;
-	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
-
-	if (!by_interrupt)
-		return 1;
-
-	return clamp(div64_s64(rr_ns, request), 1, FAVOUR_MAX);
+	return p->vrq.margin == VRQ_MARGIN_UNKNOWN ? !in_task() : !p->vrq.margin;
 }
 
 /**
@@ -319,17 +311,21 @@ static u8 favour_of(const struct task_struct *p, s64 request)
  * twice its usual burst, with the deadline that belongs to that. So what it used
  * moves its deadline at each sleep, and one with short bursts goes before those that
  * use up theirs as long as it does not use more than its share. The share does not
- * change, but for the favour that some have. The idea is that of requests in EEVDF
- * (Stoica and Abdel-Wahab, 1995).
+ * change. The idea is that of requests in EEVDF (Stoica and Abdel-Wahab, 1995).
+ *
+ * Those who wake each other do not save up by sleeping: what they got less than their
+ * share, for want of something to do, counts for one slice at the most.
  */
 void vrq_request(struct rq *rq, struct task_struct *p)
 {
 	s64 start = p->vrq.deadline - time_for(p, p->vrq.slice);
 	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	s64 request = request_of(p), late, slack, now = rq_clock(rq);
-	u8 favour = favour_of(p, request);
+	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
+	if (by_interrupt && p->vrq.since)
+		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
 	if (request >= rr_ns)
 		return;
@@ -342,11 +338,11 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		late = max(load.late, 0LL);
 		start = clamp(start, now - 2 * (slack + late), now + slack);
 	}
-	if (favour == 1)
+	if (!by_interrupt)
 		start = max(start, now - rr_ns);
 
 	p->vrq.slice = request;
-	p->vrq.requested = favour;
+	p->vrq.requested = true;
 	p->vrq.deadline = max(start + time_for(p, request), 0LL);
 }
 
@@ -356,7 +352,6 @@ static void extend(struct task_struct *p, s64 more)
 	s64 had = p->se.sum_exec_runtime - p->vrq.woken_at + p->vrq.slice;
 	s64 rest = (s64)p->vrq.rr_ms * NSEC_PER_MSEC - had;
 
-	/* It is no longer favoured */
 	p->vrq.requested = more < rest;
 	more = clamp(more, 0, max(rest, 0LL));
 	p->vrq.slice += more;
@@ -449,6 +444,7 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.rr_ms = parent->vrq.rr_ms;
 	child->vrq.waited = 0;
 	child->vrq.burst = parent->vrq.burst;
+	vrq_split_sleep(parent, child);
 	child->vrq.requested = 0;
 	child->vrq.margin = vrq_preempt_margin();
 	child->vrq.prio = parent->vrq.prio;
@@ -482,8 +478,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	p->vrq.level = vrq_policy_level(p);
 	if (p->vrq.promoted)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
-	p->vrq.weight = p->vrq.level == VRQ_IDLE ?
-			0 : vrq_weight(vrq_nice_index(p));
+	p->vrq.weight = vrq_task_weight(p);
 	vrq_note_affinity(p);
 	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
 

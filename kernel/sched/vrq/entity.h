@@ -9,6 +9,7 @@
 #include "deadline.h"
 #include "iso.h"
 #include "tunables.h"
+#include "weight.h"
 
 /*
  * A task that is overdue by this much because tasks of a better level run is
@@ -34,12 +35,6 @@ static inline s64 vrq_preempt_margin(void)
 
 /* vrq.margin of a task that sleeps: nobody has chosen a CPU for it yet */
 #define VRQ_MARGIN_UNKNOWN	S64_MAX
-
-/* nice + 20, with what priority inheritance lends */
-static inline unsigned int vrq_nice_index(const struct task_struct *p)
-{
-	return clamp(p->prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
-}
 
 /* level and deadline in one number: the lower is picked first */
 static inline s64 vrq_key_of(enum vrq_level level, u64 deadline)
@@ -71,7 +66,7 @@ void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
 void vrq_extend_slice(struct task_struct *p);
 void vrq_whole_slice(struct task_struct *p);
-void vrq_note_burst(struct task_struct *p);
+void vrq_note_burst(struct rq *rq, struct task_struct *p);
 void vrq_request(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p,

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much of the machine a task is entitled to: its nice level, and a favour for
+ * tasks that sleep by themselves. The two make one weight. Spans, and so deadlines,
+ * follow from it and from the sum of all weights, in which the favour counts too.
+ *
+ * The favour. A video that needs half of a CPU beside a dozen hogs on four CPUs has a
+ * right to less than a third of one; but people expect it to play. So who leaves the
+ * CPU unused for long counts as more than one of its kind, by its demand:
+ *
+ *	demand = used / (used + slept)
+ *	favour = 4 for a demand of up to 5/8, 1 for one from 7/8 on, linear in between
+ *
+ * Used is the CPU time of the last 128 to 256 ms of both, slept what it slept in them. A
+ * sleep counts if it was interruptible, and an interrupt ended it: it was for a time or
+ * a user. One for a disk or a lock does not, nor one that another task ended, else two
+ * tasks that hand a hog's work to each other would be favoured. Nor does waiting for the
+ * CPU. What bounds it:
+ *
+ *  - A task is favoured for as long as it needs less than 7/8 of a CPU. A hog that naps
+ *    for 50 us before each tick of 1 ms has a demand of 0.95.
+ *  - A child gets an eighth of what its parent has slept, and the parent has that no
+ *    longer: children that each run for a moment are favoured together for no longer
+ *    than the parent would have been.
+ *  - Where all are favoured nobody is, for only the ratio of weights counts. So equals
+ *    stay equal; and those who are not favoured keep a quarter, at the least, of what
+ *    they would get beside the same tasks if these were not.
+ */
+#include "tunables.h"
+#include "weight.h"
+
+/* Over what the demand is measured, us */
+#define WINDOW_US		(256 * USEC_PER_MSEC)
+/* One unit of a favour, and the greatest */
+#define FAVOUR_ONE		8
+#define FAVOUR_MAX		(4 * FAVOUR_ONE)
+
+/*
+ * What a SCHED_IDLE task adds to the load: next to nothing beside others, of which one
+ * of nice 19 has 100; but where all are SCHED_IDLE it tells where there are too many
+ */
+#define IDLE_WEIGHT		1
+
+/* What of its demand a new task has from its parent, 1 / 8: it is soon told from that */
+#define INHERITED_PART		8
+
+/* What lies back counts for less */
+static void forget(struct task_struct *p)
+{
+	while (p->vrq.used_us + p->vrq.slept_us > WINDOW_US) {
+		p->vrq.used_us /= 2;
+		p->vrq.slept_us /= 2;
+	}
+}
+
+static unsigned int favour_of(const struct task_struct *p)
+{
+	unsigned int used = p->vrq.used_us, both = used + p->vrq.slept_us;
+
+	if (8 * used >= 7 * both || !READ_ONCE(vrq_interactive))
+		return FAVOUR_ONE;
+
+	return min_t(unsigned int, FAVOUR_MAX,
+		     FAVOUR_ONE + (FAVOUR_MAX - FAVOUR_ONE) *
+				  (7 * both - 8 * used) / (2 * both));
+}
+
+/**
+ * vrq_note_used - count what a task has used of the CPU
+ * @p: the task, running, the lock of its run queue held; its CPU time is accounted
+ */
+void vrq_note_used(struct task_struct *p)
+{
+	u64 used = p->se.sum_exec_runtime - p->vrq.used_at;
+
+	p->vrq.used_us += min_t(u64, used / NSEC_PER_USEC, 2 * WINDOW_US);
+	p->vrq.used_at = p->se.sum_exec_runtime;
+	forget(p);
+	p->vrq.favour = favour_of(p);
+}
+
+/**
+ * vrq_note_slept - count a sleep that an interrupt ended
+ * @p: the task, about to be queued, the lock of its run queue held
+ * @slept: for how long it has slept, ns; clocks of two run queues may make it negative
+ */
+void vrq_note_slept(struct task_struct *p, s64 slept)
+{
+	if (slept <= 0)
+		return;
+
+	p->vrq.slept_us += min_t(u64, (u64)slept / NSEC_PER_USEC, 2 * WINDOW_US);
+	forget(p);
+	p->vrq.favour = favour_of(p);
+}
+
+/**
+ * vrq_split_sleep - a new task shares with its parent what that one has slept
+ * @parent: the parent, running, the lock of its run queue held
+ * @child: the new task, not yet visible to anybody
+ */
+void vrq_split_sleep(struct task_struct *parent, struct task_struct *child)
+{
+	child->vrq.used_us = parent->vrq.used_us / INHERITED_PART;
+	child->vrq.slept_us = parent->vrq.slept_us / INHERITED_PART;
+	parent->vrq.slept_us -= child->vrq.slept_us;
+	parent->vrq.favour = favour_of(parent);
+	child->vrq.favour = favour_of(child);
+}
+
+/**
+ * vrq_task_weight - what a task adds to the load
+ * @p: the task, a new one or the lock of its run queue is held
+ *
+ * Return: the weight, in units of 1 / 4096 of one of nice -20 without a favour.
+ */
+unsigned int vrq_task_weight(const struct task_struct *p)
+{
+	unsigned int favour = max_t(unsigned int, p->vrq.favour, FAVOUR_ONE);
+
+	if (p->vrq.level == VRQ_IDLE)
+		return IDLE_WEIGHT;
+
+	return vrq_weight(vrq_nice_index(p)) * favour / FAVOUR_ONE;
+}
+
+/**
+ * vrq_task_span - how long a task's turn takes at its share of the machine
+ * @p: the task, a new one or the lock of its run queue is held
+ * @rr_ns: length of a time slice, ns
+ * @weight_sum: sum of the weights of the runnable tasks
+ * @cpus: number of CPUs that share those tasks, at least 1
+ *
+ * Return: as vrq_span(), ns; never less than @rr_ns.
+ */
+u64 vrq_task_span(const struct task_struct *p, u64 rr_ns, u64 weight_sum,
+		  unsigned int cpus)
+{
+	unsigned int favour = max_t(unsigned int, p->vrq.favour, FAVOUR_ONE);
+	u64 span = vrq_span(rr_ns, vrq_nice_index(p), weight_sum, cpus);
+
+	return max(div_u64(span * FAVOUR_ONE, favour), rr_ns);
+}

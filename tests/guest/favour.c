@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who sleeps by itself may have more than an equal share, up to a bound; and nobody
+ * gains by looking like one that does.
+ *
+ * Each test runs beside three hogs a CPU. A share is what one of these would get if
+ * all were equal.
+ */
+#include <sys/prctl.h>
+
+#include "guest.h"
+
+#define HOGS_A_CPU	3
+#define WATCH_NS	(2 * SEC)
+#define FRAME_NS	16666667ULL
+#define MOMENT_NS	(2 * MSEC)
+#define INTERACTIVE	"/proc/sys/kernel/interactive"
+
+static int cpus;
+static pid_t hogs[HOGS_A_CPU * MAX_CPUS];
+
+/* Use @ns of the CPU's time */
+static void use_ns(uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void start_hogs(void)
+{
+	int i;
+
+	for (i = 0; i < HOGS_A_CPU * cpus; i++)
+		hogs[i] = spawn(normal_hog, NULL);
+	sleep_ns(500 * MSEC);
+}
+
+static void end_hogs(void)
+{
+	finish_all(hogs, HOGS_A_CPU * cpus);
+}
+
+/* CPU time of all children of a process that have been waited for, and its own, ns */
+static uint64_t family_time_of(pid_t pid)
+{
+	long long ticks = 0, more;
+	int field;
+
+	/* utime, stime, cutime, cstime */
+	for (field = 14; field <= 17; field++)
+		if (stat_field(pid, field, &more))
+			ticks += more;
+	return ticks * (SEC / sysconf(_SC_CLK_TCK));
+}
+
+/* What @n processes, each running @work, get in WATCH_NS, in percent of as many shares */
+static unsigned int percent_of_shares(void (*work)(void *), void *arg, int n)
+{
+	uint64_t used = 0, shares = WATCH_NS * cpus / (HOGS_A_CPU * cpus + n) * n;
+	pid_t pids[MAX_CPUS];
+	int i;
+
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(work, arg);
+	sleep_ns(500 * MSEC);
+	for (i = 0; i < n; i++)
+		used -= family_time_of(pids[i]);
+	sleep_ns(WATCH_NS);
+	for (i = 0; i < n; i++)
+		used += family_time_of(pids[i]);
+	finish_all(pids, n);
+	return used * 100 / shares;
+}
+
+/* A video: half of a CPU's time, in frames. One that is late drops those that are due */
+static void play(void *unused)
+{
+	uint64_t due, now;
+
+	(void)unused;
+	be_normal();
+	for (due = now_ns() + 100 * MSEC; ; due += FRAME_NS) {
+		now = now_ns();
+		if (due > now)
+			sleep_ns(due - now);
+		else
+			due += (now - due) / FRAME_NS * FRAME_NS;
+		use_ns(FRAME_NS / 2);
+	}
+}
+
+static void nap_before_ticks(void *unused)
+{
+	(void)unused;
+	be_normal();
+	for (;;) {
+		use_ns(MSEC);
+		sleep_ns(50000);
+	}
+}
+
+/* Looks like a sleeper, then lets children work */
+static void fork_for_moments(void *unused)
+{
+	pid_t pid;
+
+	(void)unused;
+	be_normal();
+	sleep_ns(300 * MSEC);
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			use_ns(MOMENT_NS);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static int turn[2][2];
+
+/* Two of these do the work of one hog */
+static void take_turns(void *number)
+{
+	int me = *(int *)number;
+	char byte;
+
+	be_normal();
+	for (;;) {
+		if (read(turn[me][0], &byte, 1) != 1)
+			_exit(1);
+		use_ns(MOMENT_NS);
+		if (write(turn[!me][1], &byte, 1) != 1)
+			_exit(1);
+	}
+}
+
+static void hand_on(void *unused)
+{
+	static int me, other = 1;
+
+	(void)unused;
+	be_normal();
+	if (pipe(turn[0]) || pipe(turn[1]) || write(turn[0][1], "", 1) != 1)
+		_exit(1);
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		take_turns(&other);
+	}
+	take_turns(&me);
+}
+
+static void videos_and_hogs(void)
+{
+	int i, n = 4 * cpus;
+	uint64_t used = 0, part;
+	pid_t pids[4 * MAX_CPUS];
+
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(play, NULL);
+	sleep_ns(500 * MSEC);
+	for (i = 0; i < HOGS_A_CPU * cpus; i++)
+		used -= cpu_time_of(hogs[i]);
+	sleep_ns(WATCH_NS);
+	for (i = 0; i < HOGS_A_CPU * cpus; i++)
+		used += cpu_time_of(hogs[i]);
+	finish_all(pids, n);
+	/* a quarter of what they would have if all were equal */
+	part = WATCH_NS * cpus * HOGS_A_CPU / (HOGS_A_CPU + 4) / 4;
+	timed_result(used > part - part / 10,
+		     "%d videos leave %d hogs %llu of %llu ms\n", n, HOGS_A_CPU * cpus,
+		     (unsigned long long)(used / MSEC),
+		     (unsigned long long)(part / MSEC));
+}
+
+int main(void)
+{
+	unsigned int got;
+
+	cpus = online_cpus();
+	ksft_print_header();
+	if (!under_vrq())
+		ksft_exit_skip("fair has no favours\n");
+	ksft_set_plan(6);
+	be_supervisor();
+	start_hogs();
+
+	/* 48% of a CPU is 1.9 shares beside 3 hogs a CPU */
+	got = percent_of_shares(play, NULL, 1);
+	timed_result(got > 140, "a video gets what it needs, %u%% of a share\n", got);
+	got = percent_of_shares(nap_before_ticks, NULL, 1);
+	timed_result(got < 110, "a hog that naps gets %u%% of a share\n", got);
+	got = percent_of_shares(fork_for_moments, NULL, 1);
+	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
+	/* only one of the two is counted */
+	got = 2 * percent_of_shares(hand_on, NULL, 1);
+	timed_result(got < 120, "two that hand on their work get %u%% of a share\n", got);
+	videos_and_hogs();
+	if (!put(INTERACTIVE, "0"))
+		ksft_exit_fail_msg("%s: %s\n", INTERACTIVE, strerror(errno));
+	got = percent_of_shares(play, NULL, 1);
+	put(INTERACTIVE, "1");
+	timed_result(got < 115, "with interactive at 0 a video gets %u%% of a share\n", got);
+
+	end_hogs();
+	ksft_finished();
+}
