@@ -98,9 +98,6 @@ static void equal_shares(int cpus, int policy, const char *name)
 	struct kind kinds[MAX] = {};
 	unsigned int off, limit = under_vrq() || cpus == 1 ? 20 : 600;
 
-	/* Between nodes they do not even out: with 10 CPUs of 16 for 11 of 17, 62 */
-	if (policy == SCHED_IDLE && limit < 70)
-		limit = 70;
 	for (i = 0; i < n; i++) {
 		weight[i] = 1;
 		kinds[i].policy = policy;

@@ -253,6 +253,7 @@ void __init vrq_balance_init_rq(struct rq *rq)
 	rq->vrq.kicked_for = VRQ_NOT_KICKED;
 	rq->vrq.pull_from = -1;
 	rq->vrq.next_domain = -1;
+	rq->vrq.next_for_idle = -1;
 }
 
 /**
@@ -424,7 +425,7 @@ bool vrq_far_task_waits(struct rq *rq, struct task_struct *curr)
 	if (vrq_one_domain())
 		return false;
 
-	return offers(vrq_domain_in_turn(&rq->vrq.next_domain), VRQ_NORMAL);
+	return offers(vrq_domain_in_turn(&rq->vrq.next_for_idle), VRQ_NORMAL);
 }
 
 /* For what stays where it is idle CPUs are kicked once more, see place.h */

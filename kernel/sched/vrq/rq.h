@@ -85,7 +85,10 @@ struct vrq_queue {
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @pull_from: the first CPU of the domain that the next pick is to look at too,
  *	-1 for none, see balance.c
- * @next_domain: the first CPU of the domain that was looked at last
+ * @next_domain: the first CPU of the domain that was looked at last when a slice was
+ *	used up
+ * @next_for_idle: the same at the ticks of a SCHED_IDLE task. Not one for both: a slice
+ *	is so many ticks that it could be the same domain at the end of each
  * @sample: where the last look at a few other CPUs ended
  * @offers: the levels for which this CPU's bits in the domain's masks of CPUs to
  *	take tasks from are set, see place.c
@@ -129,6 +132,7 @@ struct vrq_rq {
 #ifdef CONFIG_SMP
 	int			pull_from;
 	int			next_domain;
+	int			next_for_idle;
 	unsigned int		sample;
 	u8			offers;
 	bool			slot_offered;
