@@ -13,6 +13,7 @@
 
 #define RR_NS	(6 * MSEC)
 #define MAX	256	/* hogs */
+#define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 
 struct gap {
 	uint64_t longest;	/* between two looks at the clock, ns */
@@ -114,7 +115,7 @@ static void equal_shares(int cpus, int policy, const char *name)
 			 (unsigned long long)(used * 100 / (wall * cpus)));
 }
 
-static void nice_shares(int cpus)
+static void nice_shares(int cpus, int policy, const char *name)
 {
 	static const int pattern[] = { 0, 5, 0, -5, 10 };
 	int n = 5 * cpus, i, step;
@@ -128,6 +129,7 @@ static void nice_shares(int cpus)
 		return;
 	}
 	for (i = 0; i < n; i++) {
+		kinds[i].policy = policy;
 		kinds[i].nice = pattern[i % 5];
 		weight[i] = 1;
 		for (step = kinds[i].nice; step > 0; step--)
@@ -138,8 +140,8 @@ static void nice_shares(int cpus)
 	wall = measure(n, kinds, SEC, 3 * SEC, share);
 	off = deviation(n, weight, cpus, share, wall);
 	ksft_test_result(off <= 60,
-			 "shares of %d hogs follow nice at 1.1 a step within 60 permille (%u)\n",
-			 n, off);
+			 "shares of %d %s hogs follow nice at 1.1 a step within 60 permille (%u)\n",
+			 n, name, off);
 }
 
 static void bounded_wait(int cpus)
@@ -211,12 +213,16 @@ int main(void)
 	ksft_print_header();
 	if (5 * cpus > MAX)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	be_supervisor();
 	equal_shares(cpus, SCHED_OTHER, "normal");
 	equal_shares(cpus, SCHED_BATCH, "batch");
 	equal_shares(cpus, SCHED_IDLE, "idle");
-	nice_shares(cpus);
+	nice_shares(cpus, SCHED_OTHER, "normal");
+	/* Else they wait for a CPU with their data for up to a second */
+	put(CACHE_BATCH, "2");
+	nice_shares(cpus, SCHED_IDLE, "idle");
+	put(CACHE_BATCH, "1000");
 	bounded_wait(cpus);
 	forking_earns_nothing();
 	ksft_finished();

@@ -47,10 +47,11 @@ struct vrq_domain;
  * @woken_at: the CPU time that it had used when it last woke up, ns
  * @renewed_at: when @span was last computed, ns
  * @renewed_used: the CPU time that it had used by then, ns
- * @used_us: what it has used of the CPU in the last 100 ms or so, see weight.c, us
- * @slept_us: what it has slept in them, us
+ * @used_us: what it has used of the CPU lately, see weight.c, us
+ * @slept_us: what it has slept in the same time, us
  * @used_at: the CPU time that it had used when @used_us was last computed, ns
- * @since: when it began to wait for its CPU, or to sleep, ns
+ * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
+ *	disk or a lock
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up under p->pi_lock
@@ -59,7 +60,8 @@ struct vrq_domain;
  * @scost: the scost of @cached_on when its data began to get cold there
  * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
- * @weight: what the task adds to the weight of its run queue while queued
+ * @weight: what the task adds to the weight of its run queue while queued, or with
+ *	@only_idle to the weight of SCHED_IDLE tasks
  * @anywhere: the same if every CPU may run the task, else 0
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
  * @part: the part of that queue, see shared.c. Likewise
@@ -73,6 +75,7 @@ struct vrq_domain;
  * @confined: some CPUs are not for it, but for those that are isolated or offline
  * @promoted: was starved, is of a better level until its slice ends
  * @requested: @slice is less than a whole one: what it may need until it sleeps
+ * @only_idle: counts for SCHED_IDLE tasks alone
  * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
@@ -112,6 +115,7 @@ struct sched_vrq_entity {
 	u8		promoted;
 	u8		roams;
 	u8		requested;
+	u8		only_idle;
 	u8		favour;
 	u8		stay;
 	u8		sync_trust;

@@ -25,7 +25,7 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 {
 	rq->cfs.h_nr_queued += sign;
 	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
-	vrq_load_add(rq, sign * (long)p->vrq.weight, sign * (long)p->vrq.anywhere);
+	vrq_load_add(rq, p, sign);
 }
 
 static void publish_key(struct rq *rq, struct task_struct *p)

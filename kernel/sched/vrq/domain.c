@@ -167,6 +167,8 @@ static void join(int cpu)
 		atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
 		atomic64_sub(atomic64_xchg(&own->anywhere, 0),
 			     &vrq_machine.anywhere);
+		atomic64_sub(atomic64_xchg(&own->idle_weight, 0),
+			     &vrq_machine.idle_weight);
 		atomic64_sub(atomic64_xchg(&own->late, 0), &vrq_machine.late);
 		own->nr_cpus = 0;
 		domain->cpus[domain->nr_cpus] = cpu;

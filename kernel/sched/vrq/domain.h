@@ -59,6 +59,7 @@ struct vrq_part {
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
  * @anywhere: the part of it of tasks that every CPU of the machine may run
+ * @idle_weight: the sum over SCHED_IDLE tasks, which @weight is without
  * @late: sum of how late tasks used up their slices on the CPUs that are busy, ns
  * @summed_at: when that was, jiffies; who moves it on does so
  *
@@ -84,6 +85,7 @@ struct vrq_domain {
 	struct vrq_part		parts[VRQ_PARTS];
 	atomic64_t		weight ____cacheline_aligned_in_smp;
 	atomic64_t		anywhere;
+	atomic64_t		idle_weight;
 	atomic64_t		late;
 	unsigned long		summed_at;
 };
@@ -96,6 +98,7 @@ struct vrq_domain {
  * @domains: which, by their leaders
  * @weight: sum over the domains. Written once a tick by a CPU of each domain
  * @anywhere: likewise
+ * @idle_weight: likewise
  * @late: likewise
  * @next: the leader of the domain that was last summed in place of its own CPUs
  */
@@ -107,6 +110,7 @@ struct vrq_machine {
 
 	atomic64_t		weight ____cacheline_aligned_in_smp;
 	atomic64_t		anywhere;
+	atomic64_t		idle_weight;
 	atomic64_t		late;
 	int			next;
 };

@@ -67,6 +67,8 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 		load = vrq_load_of_machine();
 	}
 
+	if (p->vrq.only_idle)
+		load.weight += load.idle;
 	if (!p->vrq.queued)
 		load.weight += p->vrq.weight;
 
@@ -99,7 +101,8 @@ static u64 weight_when_spread(const struct task_struct *p,
 static bool overloaded(struct rq *rq, const struct task_struct *p,
 		       const struct vrq_load *load)
 {
-	u64 here = rq->vrq.weight + (p->vrq.queued ? 0 : p->vrq.weight);
+	u64 here = rq->vrq.weight + (p->vrq.only_idle ? rq->vrq.idle_weight : 0) +
+		   (p->vrq.queued ? 0 : p->vrq.weight);
 
 	return here * load->cpus > load->weight + load->weight / 8 +
 				   (u64)p->vrq.weight * load->cpus / 4;
@@ -479,6 +482,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	if (p->vrq.promoted)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.weight = vrq_task_weight(p);
+	p->vrq.only_idle = vrq_policy_level(p) == VRQ_IDLE;
 	vrq_note_affinity(p);
 	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
 

@@ -20,19 +20,28 @@
 /**
  * vrq_load_add - a task is queued, or dequeued
  * @rq: its run queue, locked
- * @weight: the task's weight, below zero if it is dequeued
- * @anywhere: the same if every CPU may run the task, else 0
+ * @p: the task
+ * @sign: 1 if it is queued, -1 if it is dequeued
  */
-void vrq_load_add(struct rq *rq, long weight, long anywhere)
+void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 {
+	long weight = sign * (long)p->vrq.weight;
+
+	if (p->vrq.only_idle) {
+		WRITE_ONCE(rq->vrq.idle_weight, rq->vrq.idle_weight + weight);
+		return;
+	}
+
 	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
-	WRITE_ONCE(rq->vrq.anywhere, rq->vrq.anywhere + anywhere);
+	WRITE_ONCE(rq->vrq.anywhere,
+		   rq->vrq.anywhere + sign * (long)p->vrq.anywhere);
 }
 
 static void count_cpu(struct vrq_load *load, int cpu)
 {
 	load->weight += READ_ONCE(cpu_rq(cpu)->vrq.weight);
 	load->anywhere += READ_ONCE(cpu_rq(cpu)->vrq.anywhere);
+	load->idle += READ_ONCE(cpu_rq(cpu)->vrq.idle_weight);
 }
 
 /* False if somebody is at it, or has been within this jiffy */
@@ -72,6 +81,7 @@ static void sum_up(struct vrq_domain *domain)
 
 	publish(domain, &domain->weight, &vrq_machine.weight, load.weight);
 	publish(domain, &domain->anywhere, &vrq_machine.anywhere, load.anywhere);
+	publish(domain, &domain->idle_weight, &vrq_machine.idle_weight, load.idle);
 	publish(domain, &domain->late, &vrq_machine.late, load.late);
 }
 
@@ -115,6 +125,7 @@ struct vrq_load vrq_load_of_machine(void)
 	return (struct vrq_load) {
 		.weight = max(atomic64_read(&vrq_machine.weight), 0LL),
 		.anywhere = max(atomic64_read(&vrq_machine.anywhere), 0LL),
+		.idle = max(atomic64_read(&vrq_machine.idle_weight), 0LL),
 		.cpus = cpus,
 		.late = div_s64(atomic64_read(&vrq_machine.late), cpus),
 	};
@@ -141,6 +152,7 @@ static void take_part(struct vrq_load *load, unsigned int of_them,
 {
 	load->weight = div_u64(load->weight * of_them, max(cpus, 1U));
 	load->anywhere = div_u64(load->anywhere * of_them, max(cpus, 1U));
+	load->idle = div_u64(load->idle * of_them, max(cpus, 1U));
 	load->cpus = max(of_them, 1U);
 }
 
@@ -150,6 +162,7 @@ static struct vrq_load load_of_domain(struct vrq_domain *domain,
 	struct vrq_load load = {
 		.weight = atomic64_read(&domain->weight),
 		.anywhere = atomic64_read(&domain->anywhere),
+		.idle = atomic64_read(&domain->idle_weight),
 	};
 
 	take_part(&load, cpus, hweight_long(READ_ONCE(domain->online)));
@@ -191,6 +204,7 @@ struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 		part = load_of_domain(domain, cpus);
 		load.weight += part.weight;
 		load.anywhere += part.anywhere;
+		load.idle += part.idle;
 		load.cpus += cpus;
 	}
 	load.cpus = max(load.cpus, 1U);

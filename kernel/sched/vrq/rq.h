@@ -58,10 +58,12 @@ struct vrq_queue {
  * @priodl: vrq_key() of the running task, 0 if a higher class runs. Written at
  *	each switch; read by CPUs that look for one to preempt. Meaningless
  *	while the CPU is idle
- * @weight: sum of p->vrq.weight over the queued tasks of this run queue.
+ * @weight: sum of p->vrq.weight over the queued tasks of this run queue but those that
+ *	count for SCHED_IDLE alone.
  *	Written at each enqueue and dequeue; read once a tick by one CPU of the
  *	domain, see load.c, and by CPUs that run a task which may use few CPUs
  * @anywhere: the part of @weight of tasks that every CPU may run; as @weight
+ * @idle_weight: the sum over those; as @weight
  * @late: how late tasks used up their slices here, on the mean of the last 16
  *	or so, ns. Written when a slice is renewed; read as @weight
  * @runs: the weight of the running task, 0 if it is not VRQ's. Written at each
@@ -107,6 +109,7 @@ struct vrq_rq {
 	struct task_struct	*slot;
 	unsigned long		weight;
 	unsigned long		anywhere;
+	unsigned long		idle_weight;
 	atomic64_t		late;
 #ifdef CONFIG_SCHED_SMT
 	unsigned int		runs;

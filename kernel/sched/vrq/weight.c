@@ -35,12 +35,6 @@
 #define FAVOUR_ONE		8
 #define FAVOUR_MAX		(4 * FAVOUR_ONE)
 
-/*
- * What a SCHED_IDLE task adds to the load: next to nothing beside others, of which one
- * of nice 19 has 100; but where all are SCHED_IDLE it tells where there are too many
- */
-#define IDLE_WEIGHT		1
-
 /* What of its demand a new task has from its parent, 1 / 8: it is soon told from that */
 #define INHERITED_PART		8
 
@@ -117,9 +111,6 @@ void vrq_split_sleep(struct task_struct *parent, struct task_struct *child)
 unsigned int vrq_task_weight(const struct task_struct *p)
 {
 	unsigned int favour = max_t(unsigned int, p->vrq.favour, FAVOUR_ONE);
-
-	if (p->vrq.level == VRQ_IDLE)
-		return IDLE_WEIGHT;
 
 	return vrq_weight(vrq_nice_index(p)) * favour / FAVOUR_ONE;
 }
