@@ -63,7 +63,7 @@ struct vrq_queue {
  *	Written at each enqueue and dequeue; read once a tick by one CPU of the
  *	domain, see load.c, and by CPUs that run a task which may use few CPUs
  * @anywhere: the part of @weight of tasks that every CPU may run; as @weight
- * @idle_weight: the sum over those; as @weight
+ * @idle_weight: the sum over those that count for SCHED_IDLE alone; as @weight
  * @late: how late tasks used up their slices here, on the mean of the last 16
  *	or so, ns. Written when a slice is renewed; read as @weight
  * @runs: the weight of the running task, 0 if it is not VRQ's. Written at each
