@@ -121,8 +121,8 @@ TOPOLOGIES = {
 RACES = ["affinity", "policy", "hotplug", "forks"]
 TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters", "wakeups"]
 
-# These take as long as all the others
-LONG = ["iso", "realtime", "favour"]
+# These take longer than all the others
+LONG = ["iso", "realtime", "favour", "slices"]
 
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 8, 16)),

@@ -69,6 +69,7 @@ GENERATED = {
         "kernel/sched/vrq/hooks.h",
         "kernel/sched/vrq/pick.c",
         "kernel/sched/vrq/pick.h",
+        "kernel/sched/vrq/proc.c",
         "kernel/sched/vrq/smt.c",
         "kernel/sched/vrq/smt.h",
         "kernel/sched/vrq/util.c",

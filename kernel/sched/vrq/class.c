@@ -265,11 +265,11 @@ static void task_fork_vrq(struct task_struct *child)
  */
 static void expire_curr(struct rq *rq, struct task_struct *curr)
 {
-	s64 late = atomic64_read(&rq->vrq.late), rr_ns = vrq_rr_ns();
+	s64 late = atomic64_read(&rq->vrq.late), slice_ns = vrq_slice_ns(curr);
 
 	update_rq_clock(rq);
 	update_curr_vrq(rq);
-	if (curr->vrq.slice > rr_ns - rr_ns / 64)
+	if (curr->vrq.slice > slice_ns - slice_ns / 64)
 		return;
 
 	vrq_whole_slice(curr);
@@ -346,7 +346,7 @@ static void switched_from_vrq(struct rq *rq, struct task_struct *p)
 static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 {
 	/* It ends at a tick; by how much that is too late the next one is shorter */
-	return nsecs_to_jiffies(vrq_rr_ns() + TICK_NSEC - 1);
+	return nsecs_to_jiffies(vrq_slice_ns(p) + TICK_NSEC - 1);
 }
 
 #ifdef CONFIG_SMP

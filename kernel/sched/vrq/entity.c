@@ -164,6 +164,46 @@ void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place)
 	trace_sched_vrq_enqueue(p);
 }
 
+/* sched_setattr() sets such a task's slices */
+static bool sets_slice(const struct task_struct *p)
+{
+	return p->se.custom_slice && fair_policy(p->policy);
+}
+
+/*
+ * The longest slice that a task can have, in rr_intervals. What it is ahead of others
+ * by as it ends a slice, and they as it begins one, is remembered up to two turns only.
+ */
+#define SLICE_MAX		2
+
+/**
+ * vrq_slice_setting - what sched_getattr() tells of the length of a task's slices
+ * @p: the task
+ *
+ * Return: what was set, or rr_interval, ns.
+ */
+u64 vrq_slice_setting(const struct task_struct *p)
+{
+	return sets_slice(p) ? p->se.slice : vrq_rr_ns();
+}
+
+/**
+ * vrq_slice_ns - how long a task's slices are
+ * @p: the task, the lock of its run queue held
+ *
+ * rr_interval, or what sched_setattr() has set for it: with less it has near deadlines
+ * for little, with more it is interrupted less often. The share stays the same. As
+ * requests in EEVDF.
+ *
+ * Return: the length, ns.
+ */
+u64 vrq_slice_ns(const struct task_struct *p)
+{
+	u64 rr_ns = vrq_rr_ns();
+
+	return sets_slice(p) ? min(p->se.slice, SLICE_MAX * rr_ns) : rr_ns;
+}
+
 /*
  * A task's slice, and what it has until its deadline, for another rr_interval: else
  * those that wait with deadlines of a long one would do so until all the others
@@ -177,9 +217,11 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 	if (likely(from == to))
 		return;
 
-	if (ahead > 0)
-		p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
-	p->vrq.slice = div_s64(p->vrq.slice * to, from);
+	if (!sets_slice(p)) {
+		if (ahead > 0)
+			p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
+		p->vrq.slice = div_s64(p->vrq.slice * to, from);
+	}
 	p->vrq.span = div_u64(p->vrq.span * to, from);
 	p->vrq.rr_ms = to;
 }
@@ -241,27 +283,40 @@ static u64 renew_span(struct rq *rq, struct task_struct *p,
 	return slack;
 }
 
+/* No task owes more than this: it may have been hours in a hypervisor, ns */
+#define DEBT_MAX		((s64)NSEC_PER_SEC)
+
+/* Slices enough for something to be left once what it owes is paid, ns */
+static u64 slices_due(const struct task_struct *p)
+{
+	u64 slice_ns = vrq_slice_ns(p);
+	s64 owes = max(-p->vrq.slice, 0LL);
+
+	return slice_ns * (1 + div64_u64(owes, slice_ns));
+}
+
 /**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
+ *
+ * Where it has overrun its slice by more than the next one, as between two ticks, it
+ * gets several at once.
  */
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
 	struct vrq_load load = load_for(rq, p);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
-	u64 rr_ns, slack;
+	u64 slack, more;
 
 	vrq_note_used(p);
 	p->vrq.rr_ms = vrq_rr_ms();
-	rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	slack = renew_span(rq, p, &load, &late);
-	p->vrq.slice += rr_ns;
-	if (p->vrq.slice <= 0)	/* hours in a hypervisor: start again */
-		p->vrq.slice = rr_ns;
-
+	p->vrq.slice = max(p->vrq.slice, -DEBT_MAX);
+	more = slices_due(p);
+	p->vrq.slice += more;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
-					    p->vrq.span, slack, load.late);
+					    time_for(p, more), slack, load.late);
 	p->vrq.requested = 0;
 	p->vrq.roams = overloaded(rq, p, &load);
 	p->vrq.margin = vrq_preempt_margin();
@@ -290,10 +345,13 @@ void vrq_note_burst(struct rq *rq, struct task_struct *p)
 /* What a task is thought to need at the least, as a part of a slice */
 #define REQUEST_MIN_PART	64
 
-/* What a task may need until it sleeps: twice as much as it usually does, ns */
+/* What a task may need until it sleeps: what it says, or twice what it usually does, ns */
 static s64 request_of(const struct task_struct *p)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
+
+	if (sets_slice(p))
+		return vrq_slice_ns(p);
 
 	return clamp(2 * p->vrq.burst, rr_ns / REQUEST_MIN_PART, rr_ns);
 }
@@ -330,7 +388,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	if (by_interrupt && p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
-	if (request >= rr_ns)
+	if (request >= rr_ns && !sets_slice(p))
 		return;
 
 	/* As when a slice is renewed, and no more often */
@@ -345,7 +403,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		start = max(start, now - rr_ns);
 
 	p->vrq.slice = request;
-	p->vrq.requested = true;
+	p->vrq.requested = !sets_slice(p);
 	p->vrq.deadline = max(start + time_for(p, request), 0LL);
 }
 

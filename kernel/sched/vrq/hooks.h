@@ -17,12 +17,20 @@ struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server);
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next);
 void __vrq_tick(struct rq *rq);
 int vrq_refuse(const char *what);
+u64 vrq_slice_setting(const struct task_struct *p);
+void vrq_show_task(struct task_struct *p, struct seq_file *m);
 void vrq_warn_without_effect(const char *what);
 
 /* The class of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE */
 static inline const struct sched_class *fair_or_vrq_class(void)
 {
 	return sched_vrq_enabled() ? &vrq_sched_class : &fair_sched_class;
+}
+
+/* The length of a task's slices as sched_getattr() tells it, ns */
+static inline u64 fair_or_vrq_slice(const struct task_struct *p)
+{
+	return sched_vrq_enabled() ? vrq_slice_setting(p) : p->se.slice;
 }
 
 /* @class or, if no task can be of it, the next one */
@@ -67,6 +75,7 @@ static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next) { }
 static inline void vrq_tick(struct rq *rq) { }
 static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
 static inline int vrq_refuse(const char *what) { return 0; }
+static inline void vrq_show_task(struct task_struct *p, struct seq_file *m) { }
 static inline void vrq_warn_without_effect(const char *what) { }
 
 static inline struct task_struct *
@@ -78,6 +87,11 @@ vrq_server_pick_task(struct sched_dl_entity *server)
 static inline const struct sched_class *fair_or_vrq_class(void)
 {
 	return &fair_sched_class;
+}
+
+static inline u64 fair_or_vrq_slice(const struct task_struct *p)
+{
+	return p->se.slice;
 }
 
 static inline const struct sched_class *

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What /proc/PID/sched tells of a task of VRQ's. Built with CONFIG_SCHED_DEBUG only.
+ */
+#include <linux/seq_file.h>
+
+#include "entity.h"
+
+/* As ../debug.c has them; times in ns */
+#define ROW_TEXT(m, name, text)	seq_printf(m, "%-45s:%21s\n", "vrq." name, text)
+#define ROW_NS(m, name, ns)	seq_printf(m, "%-45s:%21lld\n", "vrq." name, (s64)(ns))
+
+static const char * const places[] = {
+	[VRQ_NOWHERE]	= "none",
+	[VRQ_ON_CPU]	= "cpu",
+	[VRQ_PICKED]	= "picked",
+	[VRQ_IN_SLOT]	= "slot",
+	[VRQ_PINNED]	= "pinned",
+	[VRQ_IN_QUEUE]	= "queue",
+	[VRQ_IN_SHARED]	= "shared",
+};
+
+static const char * const levels[] = {
+	[VRQ_ISO]	= "iso",
+	[VRQ_NORMAL]	= "normal",
+	[VRQ_IDLE]	= "idle",
+};
+
+/**
+ * vrq_show_task - tell how VRQ sees a task
+ * @p: the task; nothing is told of one of another class
+ * @m: where to
+ *
+ * No lock is held, as for the rest of that file: the rows may be of different moments.
+ */
+void vrq_show_task(struct task_struct *p, struct seq_file *m)
+{
+	if (!vrq_task(p))
+		return;
+
+	ROW_TEXT(m, "level", levels[READ_ONCE(p->vrq.level)]);
+	ROW_TEXT(m, "place", places[READ_ONCE(p->vrq.place)]);
+	ROW_NS(m, "deadline", p->vrq.deadline);
+	ROW_NS(m, "slice", vrq_slice_ns(p));
+	ROW_NS(m, "slice_left", p->vrq.slice);
+	ROW_NS(m, "span", p->vrq.span);
+	ROW_NS(m, "burst", p->vrq.burst);
+	ROW_NS(m, "used", (u64)p->vrq.used_us * NSEC_PER_USEC);
+	ROW_NS(m, "slept", (u64)p->vrq.slept_us * NSEC_PER_USEC);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The length of a task's slices, sched_runtime of sched_setattr(): what is told of it,
+ * that it is kept, and that a task's share does not depend on it. And what
+ * /proc/PID/sched tells.
+ */
+#include "guest.h"
+
+#define RR_NS		(6 * MSEC)
+#define SHORT_NS	(MSEC / 10)
+#define LONG_NS		(100 * MSEC)
+/* No slice is longer than two of rr_interval */
+#define LONGEST_NS	(2 * RR_NS)
+#define WATCH_NS	(2 * SEC)
+
+/* As in the kernel; not all C libraries have it */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static uint64_t slice_of(pid_t pid)
+{
+	struct attr attr = {};
+
+	if (syscall(SYS_sched_getattr, pid, &attr, sizeof(attr), 0))
+		return 0;
+	return attr.runtime;
+}
+
+/* 0: as long as those of others */
+static bool set_slice(int policy, uint64_t ns)
+{
+	struct attr attr = {
+		.size = sizeof(attr),
+		.policy = policy,
+		.runtime = ns,
+	};
+
+	return !syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+static void reads_back(void)
+{
+	static const struct {
+		uint64_t set, told;
+	} cases[] = {
+		{ SHORT_NS, SHORT_NS },
+		{ 3 * MSEC, 3 * MSEC },
+		{ LONG_NS, LONG_NS },
+		{ 1, SHORT_NS },
+		{ SEC, LONG_NS },
+	};
+	uint64_t first;
+	bool same = true;
+	unsigned int i;
+
+	be_normal();
+	first = slice_of(0);
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		same &= set_slice(SCHED_OTHER, cases[i].set) &&
+			slice_of(0) == cases[i].told &&
+			set_slice(SCHED_BATCH, cases[i].set) &&
+			slice_of(0) == cases[i].told;
+	ksft_test_result(same, "a slice of 0.1 to 100 ms is told as it was set\n");
+	same = set_slice(SCHED_OTHER, 0) && slice_of(0) == first;
+	if (under_vrq())
+		same &= first == RR_NS;
+	ksft_test_result(same, "without one it is that of all others (%llu us)\n",
+			 (unsigned long long)first / 1000);
+}
+
+static void hog_with_slice(void *ns)
+{
+	be_normal();
+	if (!set_slice(SCHED_OTHER, *(uint64_t *)ns))
+		_exit(1);
+	hog(NULL);
+}
+
+static void pinned_hog_with_slice(void *ns)
+{
+	pin(0, 0);
+	hog_with_slice(ns);
+}
+
+/* As many hogs of each kind as there are CPUs, or one of each pinned to CPU 0 */
+static void equal_shares(const char *where, void (*work)(void *), int cpus)
+{
+	static uint64_t lengths[] = { SHORT_NS, 0, LONG_NS };
+	uint64_t used[3 * MAX_CPUS], mean = WATCH_NS / 3, off, worst = 0;
+	pid_t pids[3 * MAX_CPUS] = {};
+	int i, n = 3 * cpus;
+
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(work, &lengths[i % 3]);
+	sleep_ns(500 * MSEC);
+	for (i = 0; i < n; i++)
+		used[i] = cpu_time_of(pids[i]);
+	sleep_ns(WATCH_NS);
+	for (i = 0; i < n; i++) {
+		used[i] = cpu_time_of(pids[i]) - used[i];
+		off = used[i] > mean ? used[i] - mean : mean - used[i];
+		if (off > worst)
+			worst = off;
+		if (i < 3)
+			ksft_print_msg("slices of %llu us: %.1f%% of a CPU\n",
+				       (unsigned long long)lengths[i] / 1000,
+				       100.0 * used[i] / WATCH_NS);
+	}
+	finish_all(pids, n);
+	ksft_test_result(worst * 1000 <= mean * 30,
+			 "%d hogs with slices of 0.1, 6 and 100 ms %s have equal shares within 30 permille (%llu)\n",
+			 n, where, (unsigned long long)(worst * 1000 / mean));
+}
+
+static long long switches_of(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return number_after(path, "nonvoluntary_ctxt_switches");
+}
+
+/* How long one of two hogs on a CPU runs until the other has its turn, ns */
+static uint64_t turn_of_two(uint64_t ns)
+{
+	pid_t pids[2];
+	long long n;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		pids[i] = spawn(pinned_hog_with_slice, &ns);
+	sleep_ns(200 * MSEC);
+	n = -switches_of(pids[0]);
+	sleep_ns(WATCH_NS);
+	n += switches_of(pids[0]);
+	finish_all(pids, 2);
+	return n > 0 ? WATCH_NS / 2 / n : WATCH_NS;
+}
+
+static void turns_take_as_long(void)
+{
+	uint64_t usual = turn_of_two(0), longest = turn_of_two(LONG_NS);
+	uint64_t three = turn_of_two(3 * MSEC);
+
+	ksft_print_msg("a turn takes %llu us, with slices of 100 ms %llu us, of 3 ms %llu us\n",
+		       (unsigned long long)usual / 1000,
+		       (unsigned long long)longest / 1000,
+		       (unsigned long long)three / 1000);
+	ksft_test_result(usual > RR_NS * 9 / 10 && usual < RR_NS * 12 / 10 &&
+			 longest > LONGEST_NS * 9 / 10 && longest < LONGEST_NS * 12 / 10 &&
+			 three > 3 * MSEC * 9 / 10 && three < 3 * MSEC * 12 / 10,
+			 "two hogs take turns of the length that was set\n");
+}
+
+static void proc_tells(void)
+{
+	static const char * const rows[] = {
+		"vrq.deadline", "vrq.slice", "vrq.slice_left", "vrq.span", "vrq.burst",
+	};
+	unsigned int i, there = 0;
+	char path[64];
+	pid_t pid = spawn(normal_hog, NULL);
+
+	sleep_ns(50 * MSEC);
+	snprintf(path, sizeof(path), "/proc/%d/sched", pid);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		there += number_after(path, rows[i]) != -1;
+	ksft_test_result(there == (under_vrq() ? i : 0) &&
+			 (!under_vrq() || number_after(path, "vrq.slice") == RR_NS),
+			 "/proc/PID/sched has %u of %u rows about VRQ\n", there, i);
+	finish(pid);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	ksft_set_plan(6);
+	be_supervisor();
+	reads_back();
+	be_supervisor();
+	if (under_vrq()) {
+		equal_shares("on one CPU", pinned_hog_with_slice, 1);
+		equal_shares("on all CPUs", hog_with_slice, cpus);
+		turns_take_as_long();
+	} else {
+		ksft_test_result_skip("on one CPU: VRQ's promise\n");
+		ksft_test_result_skip("on all CPUs: VRQ's promise\n");
+		ksft_test_result_skip("length of turns: VRQ's rule\n");
+	}
+	proc_tells();
+	ksft_finished();
+}
