@@ -15,6 +15,7 @@
 #define FRAME_NS	16666667ULL
 #define MOMENT_NS	(2 * MSEC)
 #define INTERACTIVE	"/proc/sys/kernel/interactive"
+#define IDLE_CROWD	100
 
 static int cpus;
 static pid_t hogs[HOGS_A_CPU * MAX_CPUS];
@@ -175,6 +176,63 @@ static void videos_and_hogs(void)
 		     (unsigned long long)(part / MSEC));
 }
 
+/* Long after the time at which SCHED_IDLE tasks may have a turn among others */
+static void idle_crowd(void)
+{
+	uint64_t used = 0, all = WATCH_NS * cpus;
+	pid_t pids[IDLE_CROWD];
+	int i;
+
+	for (i = 0; i < IDLE_CROWD; i++)
+		pids[i] = spawn(idle_hog, NULL);
+	sleep_ns(2 * SEC);
+	for (i = 0; i < IDLE_CROWD; i++)
+		used -= cpu_time_of(pids[i]);
+	sleep_ns(WATCH_NS);
+	for (i = 0; i < IDLE_CROWD; i++)
+		used += cpu_time_of(pids[i]);
+	finish_all(pids, IDLE_CROWD);
+	timed_result(used * 100 <= 6 * all && used * 100 >= 2 * all,
+		     "%d SCHED_IDLE hogs beside others have 2 to 6%% together (%llu permille)\n",
+		     IDLE_CROWD, (unsigned long long)(used * 1000 / all));
+}
+
+struct waits {
+	uint64_t slept_at, shortest;
+};
+
+/* 20 ms of work, then sleep: how long until it runs again? */
+static void sleep_as_idle(void *arg)
+{
+	struct waits *waits = arg;
+	uint64_t wait;
+
+	set_policy(0, SCHED_IDLE, 0);
+	for (;;) {
+		use_ns(20 * MSEC);
+		waits->slept_at = now_ns();
+		sleep_ns(3 * SEC / 2);
+		wait = now_ns() - waits->slept_at - 3 * SEC / 2;
+		if (wait < waits->shortest)
+			waits->shortest = wait;
+	}
+}
+
+/* What it sleeps does not count as waiting */
+static void idle_sleeper(void)
+{
+	struct waits *waits = shared(sizeof(*waits));
+	pid_t pid;
+
+	waits->shortest = SEC * 1000;
+	pid = spawn(sleep_as_idle, waits);
+	sleep_ns(8 * SEC);
+	finish(pid);
+	timed_result(waits->shortest > SEC / 2 && waits->shortest < 8 * SEC,
+		     "a SCHED_IDLE task that slept waits as long as one that did not (%llu ms)\n",
+		     (unsigned long long)(waits->shortest / MSEC));
+}
+
 int main(void)
 {
 	unsigned int got;
@@ -183,7 +241,7 @@ int main(void)
 	ksft_print_header();
 	if (!under_vrq())
 		ksft_exit_skip("fair has no favours\n");
-	ksft_set_plan(6);
+	ksft_set_plan(8);
 	be_supervisor();
 	start_hogs();
 
@@ -203,6 +261,9 @@ int main(void)
 	got = percent_of_shares(play, NULL, 1);
 	put(INTERACTIVE, "1");
 	timed_result(got < 115, "with interactive at 0 a video gets %u%% of a share\n", got);
+
+	idle_crowd();
+	idle_sleeper();
 
 	end_hogs();
 	ksft_finished();

@@ -194,6 +194,49 @@ static uint64_t spread(const pid_t *pids, int n, uint64_t *most)
 	return least;
 }
 
+/*
+ * A hog that is SCHED_ISO for a moment about each tick, and normal between: it is not
+ * preempted at a tick, and hardly charged. Where ticks are in a millisecond it does not
+ * know: @phase is a guess, in tenths of one.
+ */
+static void flip_about_ticks(void *phase)
+{
+	uint64_t since, shift = *(int *)phase * MSEC / 10;
+	int policy = SCHED_OTHER, next;
+
+	be_normal();
+	pin(0, 0);
+	for (;;) {
+		since = (now_ns() + shift) % MSEC;
+		next = since < 2 * MSEC / 10 ? SCHED_ISO : SCHED_OTHER;
+		if (next != policy)
+			set_policy(0, next, 0);
+		policy = next;
+	}
+}
+
+/* Three hogs beside it: a quarter is its own, and a fifth of the time it may be ISO */
+static void gains_nothing_by_flips(void)
+{
+	unsigned int share, most = 0;
+	pid_t hogs[3], pid;
+	int phase, i;
+
+	for (i = 0; i < 3; i++)
+		hogs[i] = spawn(normal_hog_on_cpu_0, NULL);
+	for (phase = 0; phase < 10; phase++) {
+		pid = spawn(flip_about_ticks, &phase);
+		sleep_ns(100 * MSEC);
+		share = cpu_time_within(pid, 400 * MSEC) * 100 / (400 * MSEC);
+		finish(pid);
+		if (share > most)
+			most = share;
+	}
+	finish_all(hogs, 3);
+	ksft_test_result(most <= 45, "who is SCHED_ISO only about ticks has no more than 45%% of a CPU (%u%%)\n",
+			 most);
+}
+
 /* Two a CPU, of either policy */
 static void bounded(int cpus)
 {
@@ -274,12 +317,13 @@ int main(void)
 				 "there is no SCHED_ISO (%s)\n", strerror(err));
 		ksft_finished();
 	}
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	be_supervisor();
 	atexit(reset);
 	who_may();
 	bounded(cpus);
 	before_normal_tasks(cpus);
 	not_held_up(cpus);
+	gains_nothing_by_flips();
 	ksft_finished();
 }

@@ -123,8 +123,8 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 			vrq_note_sleep(rq, p);
 			vrq_note_burst(rq, p);
 			p->vrq.roams = false;
-			/* Nothing that it has gone before SCHED_ISO for */
-			if (p->vrq.level == VRQ_ISO)
+			/* It holds nothing that others wait for, and need not go before them */
+			if (p->vrq.level == VRQ_ISO || p->vrq.since)
 				p->vrq.promoted = false;
 		}
 	} else {
@@ -159,6 +159,9 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 		vrq_scost_switch_in(rq, p);
 		if (schedstat_enabled())
 			__update_stats_wait_end(rq, p, &p->stats);
+	} else if (vrq_somebody_waits(rq, vrq_key(p))) {
+		/* The core has changed it as it runs: no longer to be the next, perhaps */
+		resched_curr(rq);
 	}
 
 	if (!rq->cfs.curr)
@@ -315,10 +318,9 @@ static void prio_changed_vrq(struct rq *rq, struct task_struct *p, int oldprio)
 	if (!task_on_rq_queued(p))
 		return;
 
+	/* For the running task set_next_task() has seen to it */
 	if (vrq_curr(rq) != p)
 		wakeup_preempt(rq, p, 0);
-	else if (vrq_somebody_waits(rq, vrq_key(p)))
-		resched_curr(rq);
 }
 
 /* Tasks of the class that it comes from may wait */

@@ -297,12 +297,8 @@ void vrq_expire_slot(struct rq *rq)
 
 static bool promote_in(struct vrq_queue *queue, enum vrq_level level, u64 now)
 {
-	if (!vrq_queue_has_starved(queue, level, now))
-		return false;
-
-	vrq_queue_promote_first(queue, level, now);
-
-	return true;
+	return vrq_queue_has_starved(queue, level, now) &&
+	       vrq_queue_promote_first(queue, level, now);
 }
 
 static bool promote_for(struct rq *rq, enum vrq_level level)
@@ -319,8 +315,20 @@ static bool promote_for(struct rq *rq, enum vrq_level level)
 	return vrq_shared_promote(cpu_of(rq), level, now);
 }
 
-/* Of a CPU that SCHED_ISO has, starved tasks get a slice in so many */
+/* Of a CPU's time starved tasks of a level get a slice in so many */
 #define PROMOTE_EVERY	20
+
+static void promote(struct rq *rq, enum vrq_level level)
+{
+	u64 *next = level == VRQ_IDLE ? &rq->vrq.next_idle_promotion :
+					&rq->vrq.next_promotion;
+
+	if (rq_clock(rq) < *next)
+		return;
+
+	*next = rq_clock(rq) +
+		(promote_for(rq, level) ? PROMOTE_EVERY : 1) * vrq_rr_ns();
+}
 
 /**
  * vrq_promote_starved - let no task wait for ever for those of better levels
@@ -328,22 +336,18 @@ static bool promote_for(struct rq *rq, enum vrq_level level)
  *	VRQ's
  *
  * Called at the tick of every CPU that runs a task of VRQ's: as long as one
- * does not, it takes what waits anyway. One task at a time is enough, each
- * holds up others for no more than a slice. Normal tasks that are late for each
- * other's sake, not for that of SCHED_ISO, are none of its business; and they get
- * as much together as the deadline server would give them beside a real-time task.
+ * does not, it takes what waits anyway. Those that starve get a twentieth of the CPU
+ * together, as much as the deadline server would give them beside a real-time task,
+ * however many they are. Normal tasks that are late for each other's sake, not for that
+ * of SCHED_ISO, are none of its business.
  */
 void vrq_promote_starved(struct rq *rq)
 {
 	struct task_struct *curr = vrq_curr(rq);
 
-	promote_for(rq, VRQ_IDLE);
-
-	if (curr->policy != SCHED_ISO || vrq_level_now(curr->vrq.level) != VRQ_ISO ||
-	    rq_clock(rq) < rq->vrq.next_promotion)
-		return;
-	if (promote_for(rq, VRQ_NORMAL))
-		rq->vrq.next_promotion = rq_clock(rq) + PROMOTE_EVERY * vrq_rr_ns();
+	promote(rq, VRQ_IDLE);
+	if (curr->policy == SCHED_ISO && vrq_level_now(curr->vrq.level) == VRQ_ISO)
+		promote(rq, VRQ_NORMAL);
 }
 
 #ifdef CONFIG_SMP

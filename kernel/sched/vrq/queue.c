@@ -103,6 +103,12 @@ s64 vrq_queue_best_key(struct vrq_queue *queue)
 	return idle != VRQ_NO_DEADLINE ? vrq_key_of(VRQ_IDLE, idle) : VRQ_KEY_NONE;
 }
 
+/* It may have slept since its deadline: only what it has waited for counts */
+static bool has_waited_long(const struct task_struct *p, u64 now)
+{
+	return (s64)(p->vrq.waited + now - p->vrq.since) > (s64)VRQ_STARVED_NS;
+}
+
 /**
  * vrq_queue_promote_first - queue the first of a level as one of the next better
  * @queue: the queue, locked, with such a task
@@ -110,17 +116,22 @@ s64 vrq_queue_best_key(struct vrq_queue *queue)
  * @now: the deadline that it gets, ns: it has waited since the old one, and is not
  *	to count as starved at the better level too
  *
- * Return: the task.
+ * Return: the task, or NULL if it has not starved.
  */
 struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
 					    enum vrq_level level, u64 now)
 {
 	struct task_struct *p = vrq_queue_first_of(queue, level);
 
+	if (!has_waited_long(p, now))
+		return NULL;
+
 	vrq_queue_del(queue, p);
 	p->vrq.level = level - 1;
 	p->vrq.promoted = true;
 	p->vrq.deadline = now;
+	p->vrq.waited = 0;
+	p->vrq.since = now;
 	vrq_queue_add(queue, p);
 	trace_sched_vrq_enqueue(p);
 

@@ -32,7 +32,7 @@ static inline struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
 }
 
 /**
- * vrq_queue_has_starved - has a task waited here for too long?
+ * vrq_queue_has_starved - is a task overdue by so much that it may have starved?
  * @queue: the queue; it need not be locked, then the answer is a hint
  * @level: its level
  * @now: on the clock of the run queues, ns

@@ -325,20 +325,20 @@ struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
 static bool promote_in(struct vrq_domain *domain, struct vrq_part *part,
 		       enum vrq_level level, u64 now)
 {
-	bool starved;
+	struct task_struct *p = NULL;
 
 	lock_domain(domain);
+	if (vrq_queue_has_starved(&part->queue, level, now))
+		p = vrq_queue_promote_first(&part->queue, level, now);
 	/*
 	 * For a moment the task was in neither tree: a CPU that went idle then may
 	 * have seen nothing
 	 */
-	starved = vrq_queue_has_starved(&part->queue, level, now);
-	if (starved)
-		vrq_kick_idle_for(vrq_queue_promote_first(&part->queue, level,
-							  now));
+	if (p)
+		vrq_kick_idle_for(p);
 	unlock_domain(domain);
 
-	return starved;
+	return p;
 }
 
 /**
