@@ -15,6 +15,7 @@
 #define FRAME_NS	16666667ULL
 #define MOMENT_NS	(2 * MSEC)
 #define INTERACTIVE	"/proc/sys/kernel/interactive"
+#define RR_INTERVAL	"/proc/sys/kernel/rr_interval"
 #define IDLE_CROWD	100
 
 static int cpus;
@@ -121,6 +122,7 @@ static void fork_for_moments(void *unused)
 }
 
 static int turn[2][2];
+static uint64_t turn_ns;
 
 /* Two of these do the work of one hog */
 static void take_turns(void *number)
@@ -132,7 +134,7 @@ static void take_turns(void *number)
 	for (;;) {
 		if (read(turn[me][0], &byte, 1) != 1)
 			_exit(1);
-		use_ns(MOMENT_NS);
+		use_ns(turn_ns);
 		if (write(turn[!me][1], &byte, 1) != 1)
 			_exit(1);
 	}
@@ -151,6 +153,24 @@ static void hand_on(void *unused)
 		take_turns(&other);
 	}
 	take_turns(&me);
+}
+
+/* Each has what it works for in half of the time only */
+static void hand_on_work(uint64_t ns)
+{
+	unsigned int got;
+
+	turn_ns = ns;
+	/* only one of the two is counted */
+	got = 2 * percent_of_shares(hand_on, NULL, 1);
+	timed_result(got < 120, "two that hand on %llu ms of work get %u%% of a share\n",
+		     (unsigned long long)(ns / MSEC), got);
+}
+
+static void set(const char *path, const char *value)
+{
+	if (!put(path, value))
+		ksft_exit_fail_msg("%s: %s\n", path, strerror(errno));
 }
 
 static void videos_and_hogs(void)
@@ -245,7 +265,7 @@ int main(void)
 	ksft_print_header();
 	if (!under_vrq())
 		ksft_exit_skip("fair has no favours\n");
-	ksft_set_plan(8);
+	ksft_set_plan(10);
 	be_supervisor();
 	start_hogs();
 
@@ -256,14 +276,17 @@ int main(void)
 	timed_result(got < 110, "a hog that naps gets %u%% of a share\n", got);
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
-	/* only one of the two is counted */
-	got = 2 * percent_of_shares(hand_on, NULL, 1);
-	timed_result(got < 120, "two that hand on their work get %u%% of a share\n", got);
+	/* the time of most forks, and more than one of these slices */
+	set(RR_INTERVAL, "1");
+	got = percent_of_shares(fork_for_moments, NULL, 1);
+	timed_result(got < 120, "with short slices, %u%% of a share\n", got);
+	set(RR_INTERVAL, "6");
+	hand_on_work(MOMENT_NS);
+	hand_on_work(5 * MSEC);
 	videos_and_hogs();
-	if (!put(INTERACTIVE, "0"))
-		ksft_exit_fail_msg("%s: %s\n", INTERACTIVE, strerror(errno));
+	set(INTERACTIVE, "0");
 	got = percent_of_shares(play, NULL, 1);
-	put(INTERACTIVE, "1");
+	set(INTERACTIVE, "1");
 	timed_result(got < 115, "with interactive at 0 a video gets %u%% of a share\n", got);
 
 	idle_crowd();

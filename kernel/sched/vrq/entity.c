@@ -382,14 +382,19 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	s64 start = p->vrq.deadline - time_for(p, p->vrq.slice);
 	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	s64 request = request_of(p), late, slack, now = rq_clock(rq);
+	s64 recent = now - rr_ns;
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
 	if (by_interrupt && p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
-	if (request >= rr_ns && !sets_slice(p))
+	if (request >= rr_ns && !sets_slice(p)) {
+		/* It goes on with the slice that it has */
+		if (!by_interrupt && start < recent)
+			p->vrq.deadline += recent - start;
 		return;
+	}
 
 	/* As when a slice is renewed, and no more often */
 	if (now - (s64)p->vrq.renewed_at > rr_ns) {
@@ -400,7 +405,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		start = clamp(start, now - 2 * (slack + late), now + slack);
 	}
 	if (!by_interrupt)
-		start = max(start, now - rr_ns);
+		start = max(start, recent);
 
 	p->vrq.slice = request;
 	p->vrq.requested = !sets_slice(p);
@@ -537,10 +542,10 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
+	p->vrq.only_idle = p->vrq.level == VRQ_IDLE;
 	if (p->vrq.promoted)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.weight = vrq_task_weight(p);
-	p->vrq.only_idle = vrq_policy_level(p) == VRQ_IDLE;
 	vrq_note_affinity(p);
 	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
 
