@@ -10,6 +10,7 @@
 #define NOBODY		65534
 #define ISO_CPU		"/proc/sys/kernel/iso_cpu"
 #define MAX		64
+#define STARVED		200
 
 static void set_iso_cpu(const char *value)
 {
@@ -237,13 +238,40 @@ static void gains_nothing_by_flips(void)
 			 most);
 }
 
+/* For how long one of @n tasks has not run at the most, in the next @ns, ns */
+static uint64_t longest_gap(const pid_t *pids, int n, uint64_t ns)
+{
+	uint64_t ran_at[MAX], used[MAX], now, then, end = now_ns() + ns, longest = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		used[i] = cpu_time_of(pids[i]);
+		ran_at[i] = now_ns();
+	}
+	do {
+		sleep_ns(50 * MSEC);
+		for (i = 0; i < n; i++) {
+			now = now_ns();
+			then = cpu_time_of(pids[i]);
+			if (now - ran_at[i] > longest)
+				longest = now - ran_at[i];
+			if (then == used[i])
+				continue;
+			used[i] = then;
+			ran_at[i] = now;
+		}
+	} while (now_ns() < end);
+
+	return longest;
+}
+
 /* Two a CPU, of either policy */
 static void bounded(int cpus)
 {
 	pid_t iso[MAX], normal[MAX];
 	unsigned int first, then, later;
-	uint64_t before[MAX], least, most;
-	int n = 2 * cpus, i, starved = 0;
+	uint64_t least, most, used, gap;
+	int n = 2 * cpus, i;
 
 	for (i = 0; i < n; i++) {
 		normal[i] = spawn(normal_hog, NULL);
@@ -266,13 +294,13 @@ static void bounded(int cpus)
 			 then);
 
 	set_iso_cpu("100");
-	for (i = 0; i < n; i++)
-		before[i] = cpu_time_of(normal[i]);
-	first = share_of(iso, n, cpus, 2 * SEC + 500 * MSEC);
-	for (i = 0; i < n; i++)
-		starved += cpu_time_of(normal[i]) == before[i];
+	used = time_of_all(iso, n);
+	gap = longest_gap(normal, n, 4 * SEC);
+	first = (time_of_all(iso, n) - used) * 100 / (4 * SEC * cpus);
 	ksft_test_result(first >= 90, "and at 100 they get nearly all (%u%%)\n", first);
-	ksft_test_result(!starved, "but no normal task starves (%d do)\n", starved);
+	/* A second, and the turns of those who wait for this CPU */
+	timed_result(gap < 2 * SEC, "but no normal task starves (for %llu ms)\n",
+		     (unsigned long long)(gap / MSEC));
 	least = spread(iso, n, &most);
 	ksft_test_result(least * 100 >= most * 85,
 			 "all of them get the same (%llu to %llu ms)\n",
@@ -302,6 +330,57 @@ static void not_held_up(int cpus)
 	ksft_test_result(iso >= 112, "starved tasks do not hold it up (%u turns)\n", iso);
 }
 
+static void iso_hog_on_last_cpu(void *cpus)
+{
+	pin(0, *(int *)cpus - 1);
+	set_policy(0, SCHED_ISO, 0);
+	hog(NULL);
+}
+
+static void normal_hog_on_last_cpu(void *cpus)
+{
+	be_normal();
+	pin(0, *(int *)cpus - 1);
+	hog(NULL);
+}
+
+/* How long until a kernel thread of each CPU has run, ns */
+static uint64_t time_of_kernel_threads(void)
+{
+	uint64_t start = now_ns();
+	int fd = open("/proc/sys/vm/stat_refresh", O_RDONLY);
+	char byte;
+
+	if (fd < 0 || read(fd, &byte, 1) < 0)
+		ksft_exit_fail_msg("stat_refresh: %s\n", strerror(errno));
+	close(fd);
+	return now_ns() - start;
+}
+
+/* What others wait for does not starve behind what is starved by SCHED_ISO */
+static void kernel_threads_run(int cpus)
+{
+	uint64_t ns, longest = 0;
+	pid_t pids[STARVED + 1];
+	int i;
+
+	for (i = 0; i < STARVED; i++)
+		pids[i] = spawn(normal_hog_on_last_cpu, &cpus);
+	sleep_ns(SEC);
+	pids[STARVED] = spawn(iso_hog_on_last_cpu, &cpus);
+	sleep_ns(2 * SEC);
+	for (i = 0; i < 5; i++) {
+		ns = time_of_kernel_threads();
+		if (ns > longest)
+			longest = ns;
+	}
+	finish(pids[STARVED]);
+	finish_all(pids, STARVED);
+	timed_result(longest < 2 * SEC,
+		     "kernel threads run beside %d starved tasks (longest wait %llu ms)\n",
+		     STARVED, (unsigned long long)(longest / MSEC));
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
@@ -317,7 +396,7 @@ int main(void)
 				 "there is no SCHED_ISO (%s)\n", strerror(err));
 		ksft_finished();
 	}
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	be_supervisor();
 	atexit(reset);
 	who_may();
@@ -325,5 +404,6 @@ int main(void)
 	before_normal_tasks(cpus);
 	not_held_up(cpus);
 	gains_nothing_by_flips();
+	kernel_threads_run(cpus);
 	ksft_finished();
 }

@@ -322,12 +322,16 @@ static void promote(struct rq *rq, enum vrq_level level)
 {
 	u64 *next = level == VRQ_IDLE ? &rq->vrq.next_idle_promotion :
 					&rq->vrq.next_promotion;
+	u64 now = rq_clock(rq);
 
-	if (rq_clock(rq) < *next)
+	if (now < *next)
 		return;
 
-	*next = rq_clock(rq) +
-		(promote_for(rq, level) ? PROMOTE_EVERY : 1) * vrq_rr_ns();
+	*next = now + vrq_rr_ns();
+	if (level == VRQ_NORMAL && vrq_queue_promote_kthread(&rq->vrq.pinned, now))
+		return;
+	if (promote_for(rq, level))
+		*next += (PROMOTE_EVERY - 1) * vrq_rr_ns();
 }
 
 /**
@@ -338,8 +342,9 @@ static void promote(struct rq *rq, enum vrq_level level)
  * Called at the tick of every CPU that runs a task of VRQ's: as long as one
  * does not, it takes what waits anyway. Those that starve get a twentieth of the CPU
  * together, as much as the deadline server would give them beside a real-time task,
- * however many they are. Normal tasks that are late for each other's sake, not for that
- * of SCHED_ISO, are none of its business.
+ * however many they are. Only kernel threads that are bound to this CPU get a slice one
+ * after the other. Normal tasks that are late for each other's sake, not for that of
+ * SCHED_ISO, are none of its business.
  */
 void vrq_promote_starved(struct rq *rq)
 {

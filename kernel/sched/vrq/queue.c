@@ -103,10 +103,27 @@ s64 vrq_queue_best_key(struct vrq_queue *queue)
 	return idle != VRQ_NO_DEADLINE ? vrq_key_of(VRQ_IDLE, idle) : VRQ_KEY_NONE;
 }
 
+static bool overdue_long(const struct task_struct *p, u64 now)
+{
+	return (s64)(now - p->vrq.deadline) > (s64)VRQ_STARVED_NS;
+}
+
 /* It may have slept since its deadline: only what it has waited for counts */
 static bool has_waited_long(const struct task_struct *p, u64 now)
 {
 	return (s64)(p->vrq.waited + now - p->vrq.since) > (s64)VRQ_STARVED_NS;
+}
+
+static void promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
+{
+	vrq_queue_del(queue, p);
+	p->vrq.level--;
+	p->vrq.promoted = true;
+	p->vrq.deadline = now;
+	p->vrq.waited = 0;
+	p->vrq.since = now;
+	vrq_queue_add(queue, p);
+	trace_sched_vrq_enqueue(p);
 }
 
 /**
@@ -126,14 +143,32 @@ struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
 	if (!has_waited_long(p, now))
 		return NULL;
 
-	vrq_queue_del(queue, p);
-	p->vrq.level = level - 1;
-	p->vrq.promoted = true;
-	p->vrq.deadline = now;
-	p->vrq.waited = 0;
-	p->vrq.since = now;
-	vrq_queue_add(queue, p);
-	trace_sched_vrq_enqueue(p);
+	promote(queue, p, now);
 
 	return p;
+}
+
+/**
+ * vrq_queue_promote_kthread - the same for a kernel thread, wherever it stands
+ * @queue: the queue of a CPU for tasks that may run nowhere else, locked
+ * @now: as for vrq_queue_promote_first()
+ *
+ * Others wait for what it does, on any CPU: it is not to wait for its turn behind all
+ * those that have starved longer. Steps over all that have.
+ *
+ * Return: true if there was one that has starved.
+ */
+bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
+{
+	struct task_struct *p = vrq_queue_first_of(queue, VRQ_NORMAL);
+
+	while (p && overdue_long(p, now)) {
+		if (p->flags & PF_KTHREAD && has_waited_long(p, now)) {
+			promote(queue, p, now);
+			return true;
+		}
+		p = vrq_queue_next(p);
+	}
+
+	return false;
 }
