@@ -214,8 +214,9 @@ def rps(setting):
 def rps_rows():
     rows = {}
     for load in (50, 100, 200):
-        for figure, title in (("p50", "50%"), ("p99", "99%"), ("p999", "99.9%"), ("max", "maximum")):
-            rows[f"{load}-wakeup-{figure}-us"] = Row(f"load {load}%, wake-up, {title}", "µs", kind="latency")
+        for timed, words in (("wakeup", "wake-up"), ("request", "from request to answer")):
+            for figure, title in (("p50", "50%"), ("p99", "99%"), ("p999", "99.9%"), ("max", "maximum")):
+                rows[f"{load}-{timed}-{figure}-us"] = Row(f"load {load}%, {words}, {title}", "µs", kind="latency")
         rows[f"{load}-requests-per-s"] = Row(f"load {load}%, requests", "1/s", "higher")
     return rows
 
@@ -252,6 +253,7 @@ def frames_rows():
     for name in BESIDE:
         rows[f"{name}-late"] = Row(f"beside {name}: late frames", "", kind="latency")
         rows[f"{name}-dropped"] = Row(f"beside {name}: dropped frames", "", kind="latency")
+        rows[f"{name}-waited"] = Row(f"beside {name}: frames that waited too long", "", kind="latency")
         rows[f"{name}-delay-avg-us"] = Row(f"beside {name}: average delay", "µs", kind="latency")
         rows[f"{name}-delay-max-us"] = Row(f"beside {name}: longest delay", "µs", kind="latency")
     return rows

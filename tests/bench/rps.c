@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a woken thread waits for a CPU, and how many requests are served,
- * in the manner of Chris Mason's schbench: messenger threads hand out requests
+ * How long a woken thread waits for a CPU, how long it takes from a request to its
+ * answer, and how many requests are served, in the manner of Chris Mason's schbench: messenger threads hand out requests
  * to workers that sleep, a worker thinks for THINK_US and asks for the next.
  *
  * Each worker gets a request once in a period that makes all of them together
@@ -22,14 +22,25 @@ enum {
 	STOPPED,	/* gets no more requests */
 };
 
+/* What is timed: from when a worker is woken for a request until... */
+enum {
+	RUNS,		/* it runs */
+	ANSWERS,	/* it has done the work */
+	TIMED,
+};
+
+struct times {
+	uint64_t *samples;
+	size_t count;
+};
+
 struct worker {
 	_Atomic uint32_t state;
 	struct messenger *messenger;
 	uint64_t stamp;		/* when it was woken; 0: no request */
 	uint64_t due;		/* its next request; the messenger's own */
 	uint64_t requests;	/* served */
-	uint64_t *samples;
-	size_t count;
+	struct times times[TIMED];
 	pthread_t thread;
 } __attribute__((aligned(128)));
 
@@ -51,10 +62,16 @@ static void wait_for_start(void)
 	pthread_barrier_wait(&barrier);
 }
 
+static void note(struct times *times, uint64_t ns)
+{
+	if (times->count < max_samples)
+		times->samples[times->count++] = ns;
+}
+
 static void *worker_thread(void *arg)
 {
 	struct worker *worker = arg;
-	uint64_t now;
+	uint64_t now, stamp;
 
 	wait_for_start();
 	for (;;) {
@@ -68,17 +85,19 @@ static void *worker_thread(void *arg)
 		}
 		while (atomic_load(&worker->state) == ASKED)
 			futex_wait(&worker->state, ASKED, 0);
-		if (!worker->stamp)
+		stamp = worker->stamp;
+		if (!stamp)
 			return NULL;
 		now = now_ns();
-		if (worker->count < max_samples)
-			worker->samples[worker->count++] = now - worker->stamp;
+		note(&worker->times[RUNS], now - stamp);
 		worker->stamp = 0;
 		if (now >= end)
 			return NULL;
 		work(iterations);
-		if (now_ns() >= end)
+		now = now_ns();
+		if (now >= end)
 			return NULL;
+		note(&worker->times[ANSWERS], now - stamp);
 		worker->requests++;
 	}
 }
@@ -134,31 +153,46 @@ static void *messenger_thread(void *arg)
 	return NULL;
 }
 
-static void report(struct worker *all, uint64_t *samples, double seconds)
+static void figures(struct worker *all, int timed, uint64_t *samples, const char *name)
 {
-	uint64_t requests = 0;
-	size_t count = 0;
+	static const struct {
+		const char *name;
+		double part;
+	} parts[] = { { "p50", 0.5 }, { "p99", 0.99 }, { "p999", 0.999 }, { "max", 1 } };
+	char text[64];
+	size_t count = 0, part;
 	long i;
 
 	for (i = 0; i < messengers * workers; i++) {
-		memmove(samples + count, all[i].samples,
-			all[i].count * sizeof(*samples));
-		count += all[i].count;
-		requests += all[i].requests;
+		struct times *times = &all[i].times[timed];
+
+		memcpy(samples + count, times->samples, times->count * sizeof(*samples));
+		count += times->count;
 	}
 	if (!count)
-		fail("no worker was woken");
+		fail("%s: no worker got so far", name);
 	qsort(samples, count, sizeof(*samples), compare_u64);
-	row("wakeup-p50-us", percentile(samples, count, 0.5) / 1e3);
-	row("wakeup-p99-us", percentile(samples, count, 0.99) / 1e3);
-	row("wakeup-p999-us", percentile(samples, count, 0.999) / 1e3);
-	row("wakeup-max-us", samples[count - 1] / 1e3);
+	for (part = 0; part < sizeof(parts) / sizeof(*parts); part++) {
+		snprintf(text, sizeof(text), "%s-%s-us", name, parts[part].name);
+		row(text, percentile(samples, count, parts[part].part) / 1e3);
+	}
+}
+
+static void report(struct worker *all, uint64_t *samples, double seconds)
+{
+	uint64_t requests = 0;
+	long i;
+
+	for (i = 0; i < messengers * workers; i++)
+		requests += all[i].requests;
+	figures(all, RUNS, samples, "wakeup");
+	figures(all, ANSWERS, samples, "request");
 	row("requests-per-s", requests / seconds);
 }
 
 int main(int argc, char **argv)
 {
-	long think, load, seconds, total, i;
+	long think, load, seconds, total, i, j;
 	struct messenger *messenger;
 	struct worker *all;
 	uint64_t *samples;
@@ -180,12 +214,12 @@ int main(int argc, char **argv)
 	max_samples = 2 * seconds * 1000000 / think + 1000;
 	if (max_samples > MAX_SAMPLES)
 		max_samples = MAX_SAMPLES;
-	samples = malloc(total * max_samples * sizeof(*samples));
+	samples = malloc((TIMED + 1) * total * max_samples * sizeof(*samples));
 	all = aligned_alloc(128, total * sizeof(*all));
 	messenger = aligned_alloc(128, messengers * sizeof(*messenger));
 	if (!samples || !all || !messenger)
 		die("malloc");
-	memset(samples, 1, total * max_samples * sizeof(*samples));
+	memset(samples, 1, (TIMED + 1) * total * max_samples * sizeof(*samples));
 	memset(all, 0, total * sizeof(*all));
 	memset(messenger, 0, messengers * sizeof(*messenger));
 
@@ -199,7 +233,8 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < total; i++) {
 		all[i].messenger = &messenger[i / workers];
-		all[i].samples = samples + i * max_samples;
+		for (j = 0; j < TIMED; j++)
+			all[i].times[j].samples = samples + (j * total + i) * max_samples;
 		all[i].thread = start_thread(worker_thread, &all[i]);
 	}
 
@@ -216,7 +251,7 @@ int main(int argc, char **argv)
 		join_thread(messenger[i].thread);
 	for (i = 0; i < total; i++)
 		join_thread(all[i].thread);
-	report(all, samples, seconds);
+	report(all, samples + TIMED * total * max_samples, seconds);
 	free(messenger);
 	free(all);
 	free(samples);
