@@ -13,6 +13,8 @@ mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t debugfs none /sys/kernel/debug
 stty -F /dev/ttyS1 raw
+# Open to the end: as its last user closes it, a port drops what it has not sent in time
+exec 3> /dev/ttyS1
 
 # In parallel mode it boots on one CPU, see scripts/guest.py
 for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
@@ -20,7 +22,7 @@ for online in /sys/devices/system/cpu/cpu[1-9]*/online; do
 done
 
 # A session, as a login has: mainline's autogroup makes it a task group
-setsid -w bash /command > /dev/ttyS1 2>&1 < /dev/null
-echo "status $?" > /dev/ttyS1
+setsid -w bash /command >&3 2>&1 3>&- < /dev/null
+echo "status $?" >&3
 sleep 1	# the port is slower than the CPU
 echo b > /proc/sysrq-trigger
