@@ -21,35 +21,100 @@ def save(figure, directory, name):
     pyplot.close(figure)
 
 
-def ratios(report, directory):
-    """Cost of each judged row against the first kernel."""
-    base, *others = [kernel["name"] for kernel in report["kernels"]]
-    names = [name for name, values in report["rows"].items() if row_of(name).better and base in values]
-    if not names or not others:
-        return None
-    figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.2 * len(names) * len(others)))
-    height = 0.8 / len(others)
-    for index, kernel in enumerate(others):
-        places, values, errors = [], [], []
-        for place, name in enumerate(names):
-            passes = report["rows"][name]
-            if kernel not in passes:
-                continue
-            result = figures.compare(passes[base], passes[kernel], row_of(name).better)
-            if 0 < result.ratio < float("inf"):
-                places.append(place + index * height)
-                values.append(result.ratio)
-                errors.append(result.ratio * result.spread)
-        axes.barh(places, values, height, xerr=errors, label=kernel, error_kw={"linewidth": 0.8})
+# Better and worse than the first kernel; each further kernel is lighter than the one before
+BETTER = ["#1a7f37", "#57ab5a", "#8ddb8c", "#c3f0c0"]
+WORSE = ["#b62324", "#e5534b", "#ff938a", "#ffc1bc"]
+# A row that is 0 against something else, or the other way, counts as so many times better or worse
+MOST = 10
+
+
+def costs(report, kernel):
+    """For each workload: its judged rows, and what they cost on a kernel against the first one."""
+    base, workloads = report["kernels"][0]["name"], {}
+    for name, values in report["rows"].items():
+        if row_of(name).better and base in values and kernel in values:
+            result = figures.compare(values[base], values[kernel], row_of(name).better)
+            workloads.setdefault(name.partition("/")[0], {})[name] = result
+    return workloads
+
+
+def bounded(ratio):
+    return min(max(ratio, 1 / MOST), MOST)
+
+
+def bars(axes, places, height, ratios, index, kernel):
+    """Bars from 1 to both sides, with the figure at the end."""
+    values = [bounded(ratio) for ratio in ratios]
+    colours = [(BETTER if value <= 1 else WORSE)[index % len(BETTER)] for value in values]
+    axes.barh(places, [value - 1 for value in values], height, left=1, color=colours, edgecolor="white", linewidth=0.3)
+    for place, value, ratio in zip(places, values, ratios, strict=True):
+        left = value <= 1
+        text = f"{figures.number(ratio)} {kernel} " if left else f" {figures.number(ratio)} {kernel}"
+        axes.text(value, place, text, va="center", ha="right" if left else "left", fontsize=5)
+
+
+def finish_bars(axes, base, what):
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
-    axes.set_yticks([place + 0.4 - height / 2 for place in range(len(names))], names, fontsize=6)
+    axes.set_xlim(0.5 / MOST, 2 * MOST)
+    axes.set_xticks([0.1, 0.25, 0.5, 1, 2, 4, 10], ["0.1", "0.25", "0.5", "1", "2", "4", "10"])
+    axes.minorticks_off()
     axes.invert_yaxis()
-    axes.margins(y=0.005)
-    axes.set_xlabel(f"cost against {base}, logarithmic: left of 1 is better")
-    axes.legend()
+    axes.margins(y=0.01)
+    axes.set_xlabel(f"{what}, against {base}: left of 1 is better")
+
+
+def ratios(report, directory):
+    """A bar for each workload and kernel: the geometric mean of what its rows cost."""
+    base, *others = [kernel["name"] for kernel in report["kernels"]]
+    by_kernel = {kernel: costs(report, kernel) for kernel in others}
+    names = [name for name in WORKLOADS if any(name in workloads for workloads in by_kernel.values())]
+    if not names:
+        return None
+    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.24 * len(names) * len(others)))
+    height = 0.8 / len(others)
+    for index, (kernel, workloads) in enumerate(by_kernel.items()):
+        there = [(place, workloads[name]) for place, name in enumerate(names) if name in workloads]
+        means = [
+            statistics.geometric_mean(bounded(result.ratio) for result in rows.values() if result.ratio >= 0)
+            for _, rows in there
+        ]
+        bars(axes, [place + index * height for place, _ in there], height, means, index, kernel)
+    axes.set_yticks(
+        [place + 0.4 - height / 2 for place in range(len(names))], [WORKLOADS[name].title for name in names], fontsize=7
+    )
+    finish_bars(axes, base, f"geometric mean of a workload's rows, each from {1 / MOST} to {MOST}")
     save(figure, directory, "ratios")
     return "ratios"
+
+
+def rows(report, directory):
+    """The rows one by one, under their workload's title."""
+    base, *others = [kernel["name"] for kernel in report["kernels"]]
+    by_kernel = {kernel: costs(report, kernel) for kernel in others}
+    lines, places = [], {}
+    for workload in WORKLOADS:
+        of_it = [name for name in report["rows"] if any(name in w.get(workload, ()) for w in by_kernel.values())]
+        if of_it:
+            lines.append(WORKLOADS[workload].title)
+        for name in of_it:
+            places[name] = len(lines)
+            lines.append(row_of(name).title)
+    if not places:
+        return None
+    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.16 * len(lines) * max(len(others), 1)))
+    height = 0.8 / len(others)
+    for index, (kernel, workloads) in enumerate(by_kernel.items()):
+        there = {name: result for of_it in workloads.values() for name, result in of_it.items()}
+        at = [places[name] + (index - (len(others) - 1) / 2) * height for name in there]
+        bars(axes, at, height, [result.ratio for result in there.values()], index, kernel)
+    labels = axes.set_yticks(range(len(lines)), lines, fontsize=5)
+    for place, tick in enumerate(labels):
+        if place not in places.values():
+            tick.label1.set_fontweight("bold")
+    finish_bars(axes, base, "cost of a row")
+    save(figure, directory, "rows")
+    return "rows"
 
 
 def compile_times(report, directory):
@@ -111,4 +176,4 @@ def latency_histograms(report, directory):
 def draw(report, directory):
     """All plots that the report has figures for; their names."""
     matplotlib.rcParams["svg.hashsalt"] = "vrq"
-    return [name for plot in (ratios, compile_times, latency_histograms) if (name := plot(report, directory))]
+    return [name for plot in (ratios, compile_times, latency_histograms, rows) if (name := plot(report, directory))]

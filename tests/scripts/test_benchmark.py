@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from benchmark import figures, report, runner
+from benchmark import figures, plots, report, runner
 from benchmark.workloads import WORKLOADS, Row, Setting, Workload
 from common import Failure
 
@@ -132,6 +132,25 @@ def test_a_failure_is_told_and_the_rest_goes_on():
 def test_a_kernel_without_figures_leaves_a_gap():
     content = made_report([outcome("fair", 0, {"pipe": 2.0}), outcome("vrq", 0, {}, "no such image")])
     assert "—" in report.markdown(content)
+
+
+def test_pictures_have_a_bar_for_each_workload_and_for_each_row(tmp_path):
+    content = made_report([outcome("fair", 0, {"pipe": 2.0}), outcome("vrq", 0, {"pipe": 1.0})])
+    assert plots.costs(content, "vrq")["pingpong"]["pingpong/pipe"].ratio == 0.5
+    assert plots.draw(content, tmp_path) == ["ratios", "rows"]
+    assert "rows.svg" not in report.markdown(content, ["ratios"])
+    assert "[The rows one by one](rows.svg)" in report.markdown(content, ["ratios", "rows"])
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{n}.{k}" for n in ("ratios", "rows") for k in ("png", "svg")
+    }
+    # nothing to compare with
+    content = made_report([outcome("fair", 0, {"pipe": 2.0})])
+    assert plots.draw(content, tmp_path) == []
+
+
+@pytest.mark.parametrize("ratio, drawn", [(0, 0.1), (0.02, 0.1), (0.5, 0.5), (1, 1), (math.inf, 10)])
+def test_a_row_counts_for_no_more_than_its_bound(ratio, drawn):
+    assert plots.bounded(ratio) == drawn
 
 
 def test_a_file_that_is_no_report_is_refused(tmp_path):
