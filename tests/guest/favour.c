@@ -167,26 +167,18 @@ static void hand_on_work(uint64_t ns)
 		     (unsigned long long)(ns / MSEC), got);
 }
 
-static void set(const char *path, const char *value)
-{
-	if (!put(path, value))
-		ksft_exit_fail_msg("%s: %s\n", path, strerror(errno));
-}
-
 static void videos_and_hogs(void)
 {
 	int i, n = 4 * cpus;
-	uint64_t used = 0, part;
+	uint64_t used, part;
 	pid_t pids[4 * MAX_CPUS];
 
 	for (i = 0; i < n; i++)
 		pids[i] = spawn(play, NULL);
 	sleep_ns(500 * MSEC);
-	for (i = 0; i < HOGS_A_CPU * cpus; i++)
-		used -= cpu_time_of(hogs[i]);
+	used = time_of_all(hogs, HOGS_A_CPU * cpus);
 	sleep_ns(WATCH_NS);
-	for (i = 0; i < HOGS_A_CPU * cpus; i++)
-		used += cpu_time_of(hogs[i]);
+	used = time_of_all(hogs, HOGS_A_CPU * cpus) - used;
 	finish_all(pids, n);
 	/* a quarter of what they would have if all were equal */
 	part = WATCH_NS * cpus * HOGS_A_CPU / (HOGS_A_CPU + 4) / 4;
@@ -199,18 +191,16 @@ static void videos_and_hogs(void)
 /* Long after the time at which SCHED_IDLE tasks may have a turn among others */
 static void idle_crowd(void)
 {
-	uint64_t used = 0, all = WATCH_NS * cpus;
+	uint64_t used, all = WATCH_NS * cpus;
 	pid_t pids[IDLE_CROWD];
 	int i;
 
 	for (i = 0; i < IDLE_CROWD; i++)
 		pids[i] = spawn(idle_hog, NULL);
 	sleep_ns(2 * SEC);
-	for (i = 0; i < IDLE_CROWD; i++)
-		used -= cpu_time_of(pids[i]);
+	used = time_of_all(pids, IDLE_CROWD);
 	sleep_ns(WATCH_NS);
-	for (i = 0; i < IDLE_CROWD; i++)
-		used += cpu_time_of(pids[i]);
+	used = time_of_all(pids, IDLE_CROWD) - used;
 	finish_all(pids, IDLE_CROWD);
 	timed_result(used * 100 <= 6 * all && used * 100 >= 2 * all,
 		     "%d SCHED_IDLE hogs beside others have 2 to 6%% together (%llu permille)\n",
@@ -277,16 +267,16 @@ int main(void)
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
 	/* the time of most forks, and more than one of these slices */
-	set(RR_INTERVAL, "1");
+	must_put(RR_INTERVAL, "1");
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "with short slices, %u%% of a share\n", got);
-	set(RR_INTERVAL, "6");
+	must_put(RR_INTERVAL, "6");
 	hand_on_work(MOMENT_NS);
 	hand_on_work(5 * MSEC);
 	videos_and_hogs();
-	set(INTERACTIVE, "0");
+	must_put(INTERACTIVE, "0");
 	got = percent_of_shares(play, NULL, 1);
-	set(INTERACTIVE, "1");
+	must_put(INTERACTIVE, "1");
 	timed_result(got < 115, "with interactive at 0 a video gets %u%% of a share\n", got);
 
 	idle_crowd();

@@ -153,6 +153,13 @@ static inline bool put(const char *path, const char *text)
 	return done;
 }
 
+/* The same, of a setting without which the test cannot go on */
+static inline void must_put(const char *path, const char *text)
+{
+	if (!put(path, text))
+		ksft_exit_fail_msg("%s to %s: %s\n", text, path, strerror(errno));
+}
+
 /* Memory that parent and children see, zeroed */
 static inline void *shared(size_t size)
 {
@@ -297,6 +304,18 @@ static inline void normal_hog_on_cpu_0(void *counter)
 	be_normal();
 	pin(0, 0);
 	hog(counter);
+}
+
+/* What @n processes have used of the CPUs together, ns */
+static inline uint64_t time_of_all(const pid_t *pids, int n)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += cpu_time_of(pids[i]);
+
+	return sum;
 }
 
 /* What a process uses of the CPUs in the next @ns, ns */

@@ -14,8 +14,7 @@
 
 static void set_iso_cpu(const char *value)
 {
-	if (!put(ISO_CPU, value))
-		ksft_exit_fail_msg("%s to iso_cpu: %s\n", value, strerror(errno));
+	must_put(ISO_CPU, value);
 }
 
 static void reset(void)
@@ -154,17 +153,6 @@ static void before_normal_tasks(int cpus)
 	ksft_test_result(used * 100 >= SEC * 97,
 			 "one of them beside %d hogs has a CPU to itself (%llu%%)\n",
 			 3 * cpus, (unsigned long long)(used * 100 / SEC));
-}
-
-static uint64_t time_of_all(const pid_t *pids, int n)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < n; i++)
-		sum += cpu_time_of(pids[i]);
-
-	return sum;
 }
 
 /* The part of @cpus CPUs that @n tasks use in the next @ns, percent */
@@ -330,18 +318,10 @@ static void not_held_up(int cpus)
 	ksft_test_result(iso >= 112, "starved tasks do not hold it up (%u turns)\n", iso);
 }
 
-static void iso_hog_on_last_cpu(void *cpus)
+static void iso_hog_on_cpu_0(void *counter)
 {
-	pin(0, *(int *)cpus - 1);
-	set_policy(0, SCHED_ISO, 0);
-	hog(NULL);
-}
-
-static void normal_hog_on_last_cpu(void *cpus)
-{
-	be_normal();
-	pin(0, *(int *)cpus - 1);
-	hog(NULL);
+	pin(0, 0);
+	iso_hog(counter);
 }
 
 /* How long until a kernel thread of each CPU has run, ns */
@@ -358,16 +338,16 @@ static uint64_t time_of_kernel_threads(void)
 }
 
 /* What others wait for does not starve behind what is starved by SCHED_ISO */
-static void kernel_threads_run(int cpus)
+static void kernel_threads_run(void)
 {
 	uint64_t ns, longest = 0;
 	pid_t pids[STARVED + 1];
 	int i;
 
 	for (i = 0; i < STARVED; i++)
-		pids[i] = spawn(normal_hog_on_last_cpu, &cpus);
+		pids[i] = spawn(normal_hog_on_cpu_0, NULL);
 	sleep_ns(SEC);
-	pids[STARVED] = spawn(iso_hog_on_last_cpu, &cpus);
+	pids[STARVED] = spawn(iso_hog_on_cpu_0, NULL);
 	sleep_ns(2 * SEC);
 	for (i = 0; i < 5; i++) {
 		ns = time_of_kernel_threads();
@@ -404,6 +384,6 @@ int main(void)
 	before_normal_tasks(cpus);
 	not_held_up(cpus);
 	gains_nothing_by_flips();
-	kernel_threads_run(cpus);
+	kernel_threads_run();
 	ksft_finished();
 }

@@ -61,7 +61,7 @@ static void reads_back(void)
 	be_normal();
 	first = slice_of(0);
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		same &= set_slice(SCHED_OTHER, cases[i].set) &&
 			slice_of(0) == cases[i].told &&
 			set_slice(SCHED_BATCH, cases[i].set) &&
@@ -169,7 +169,7 @@ static void proc_tells(void)
 
 	sleep_ns(50 * MSEC);
 	snprintf(path, sizeof(path), "/proc/%d/sched", pid);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		there += number_after(path, rows[i]) != -1;
 	ksft_test_result(there == (under_vrq() ? i : 0) &&
 			 (!under_vrq() || number_after(path, "vrq.slice") == RR_NS),
