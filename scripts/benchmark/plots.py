@@ -42,6 +42,12 @@ def bounded(ratio):
     return min(max(ratio, 1 / MOST), MOST)
 
 
+def costs_of_others(report):
+    """The name of the first kernel; and for each other one its costs."""
+    base, *others = [kernel["name"] for kernel in report["kernels"]]
+    return base, {kernel: costs(report, kernel) for kernel in others}
+
+
 def bars(axes, places, height, ratios, index, kernel):
     """Bars from 1 to both sides, with the figure at the end."""
     values = [bounded(ratio) for ratio in ratios]
@@ -66,19 +72,15 @@ def finish_bars(axes, base, what):
 
 def ratios(report, directory):
     """A bar for each workload and kernel: the geometric mean of what its rows cost."""
-    base, *others = [kernel["name"] for kernel in report["kernels"]]
-    by_kernel = {kernel: costs(report, kernel) for kernel in others}
+    base, by_kernel = costs_of_others(report)
     names = [name for name in WORKLOADS if any(name in workloads for workloads in by_kernel.values())]
     if not names:
         return None
-    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.24 * len(names) * len(others)))
-    height = 0.8 / len(others)
+    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.24 * len(names) * len(by_kernel)))
+    height = 0.8 / len(by_kernel)
     for index, (kernel, workloads) in enumerate(by_kernel.items()):
         there = [(place, workloads[name]) for place, name in enumerate(names) if name in workloads]
-        means = [
-            statistics.geometric_mean(bounded(result.ratio) for result in rows.values() if result.ratio >= 0)
-            for _, rows in there
-        ]
+        means = [statistics.geometric_mean(bounded(result.ratio) for result in of_it.values()) for _, of_it in there]
         bars(axes, [place + index * height for place, _ in there], height, means, index, kernel)
     axes.set_yticks(
         [place + 0.4 - height / 2 for place in range(len(names))], [WORKLOADS[name].title for name in names], fontsize=7
@@ -90,8 +92,7 @@ def ratios(report, directory):
 
 def rows(report, directory):
     """The rows one by one, under their workload's title."""
-    base, *others = [kernel["name"] for kernel in report["kernels"]]
-    by_kernel = {kernel: costs(report, kernel) for kernel in others}
+    base, by_kernel = costs_of_others(report)
     lines, places = [], {}
     for workload in WORKLOADS:
         of_it = [name for name in report["rows"] if any(name in w.get(workload, ()) for w in by_kernel.values())]
@@ -102,11 +103,11 @@ def rows(report, directory):
             lines.append(row_of(name).title)
     if not places:
         return None
-    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.16 * len(lines) * max(len(others), 1)))
-    height = 0.8 / len(others)
+    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.16 * len(lines) * len(by_kernel)))
+    height = 0.8 / len(by_kernel)
     for index, (kernel, workloads) in enumerate(by_kernel.items()):
         there = {name: result for of_it in workloads.values() for name, result in of_it.items()}
-        at = [places[name] + (index - (len(others) - 1) / 2) * height for name in there]
+        at = [places[name] + (index - (len(by_kernel) - 1) / 2) * height for name in there]
         bars(axes, at, height, [result.ratio for result in there.values()], index, kernel)
     labels = axes.set_yticks(range(len(lines)), lines, fontsize=5)
     for place, tick in enumerate(labels):
