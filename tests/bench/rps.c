@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How long a woken thread waits for a CPU, how long it takes from a request to its
- * answer, and how many requests are served, in the manner of Chris Mason's schbench: messenger threads hand out requests
- * to workers that sleep, a worker thinks for THINK_US and asks for the next.
+ * answer, and how many requests are served, in the manner of Chris Mason's schbench:
+ * messenger threads hand out requests to workers that sleep, a worker thinks for
+ * THINK_US and asks for the next.
  *
  * Each worker gets a request once in a period that makes all of them together
  * use LOAD_PERCENT of all CPUs' time. One that asks for its next request later
