@@ -142,6 +142,8 @@ PLANS = [
         "virtual", 8, "vrq", ["domains", "fairness", "masks", "counters"], append="sched_vrq_domain=2", what="domains"
     ),
     Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated"),
+    # full is the default
+    *(Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model) for model in ("none", "voluntary")),
     # the control: what fair promises too, the tests must find in it
     Plan("parallel", 4, "fair", [*RACES, "renew"]),
     Plan("virtual", 4, "fair", TIMES + LONG),

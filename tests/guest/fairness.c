@@ -13,7 +13,6 @@
 
 #define RR_NS	(6 * MSEC)
 #define MAX	256	/* hogs */
-#define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 
 struct gap {
 	uint64_t longest;	/* between two looks at the clock, ns */
@@ -214,16 +213,14 @@ int main(void)
 	ksft_print_header();
 	if (5 * cpus > MAX)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	be_supervisor();
 	equal_shares(cpus, SCHED_OTHER, "normal");
 	equal_shares(cpus, SCHED_BATCH, "batch");
 	equal_shares(cpus, SCHED_IDLE, "idle");
 	nice_shares(cpus, SCHED_OTHER, "normal");
-	/* Else they wait for a CPU with their data for up to a second */
-	put(CACHE_BATCH, "2");
+	nice_shares(cpus, SCHED_BATCH, "batch");
 	nice_shares(cpus, SCHED_IDLE, "idle");
-	put(CACHE_BATCH, "1000");
 	bounded_wait(cpus);
 	forking_earns_nothing();
 	ksft_finished();

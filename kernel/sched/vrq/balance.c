@@ -472,13 +472,14 @@ static void take_sample(struct rq *rq, struct sample *sample)
 }
 
 /*
- * Does another CPU run a task that @p should go before, by half a turn? Only then
- * does @p gain by waiting for that one too.
+ * Does another CPU run a task that @p should go before, by half a turn, or one whose
+ * data is hot by a whole one? Only then does @p gain by waiting for that one too.
  */
-static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p,
+static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool hot,
 			     struct sample *sample)
 {
-	s64 limit = vrq_key(p) + max_t(s64, vrq_rr_ns(), p->vrq.span) / 2;
+	s64 turn = max_t(s64, vrq_rr_ns(), p->vrq.span);
+	s64 limit = vrq_key(p) + (hot ? turn : turn / 2);
 	int i;
 
 	take_sample(rq, sample);
@@ -520,7 +521,7 @@ static struct task_struct *pull(struct rq *rq, struct task_struct *p, bool *miss
 
 static void kick_again(struct rq *rq) { }
 
-static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p,
+static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool hot,
 			     struct sample *sample)
 {
 	return false;
@@ -531,12 +532,15 @@ static bool expired(struct rq *rq, const struct task_struct *p,
 		    struct sample *sample)
 {
 	u64 waited = rq_clock(rq) - p->vrq.since;
+	bool hot = vrq_cache_hot(rq, p, waited);
 
-	if (waited <= QUEUE_LIMIT_NS &&
-	    (!READ_ONCE(vrq_interactive) || !sooner_elsewhere(rq, p, sample)))
+	if (waited > QUEUE_LIMIT_NS && !hot)
+		return true;
+	/* Time-outs may be long: a queue that is too long has to get shorter all the same */
+	if (!READ_ONCE(vrq_interactive) || (hot && waited < vrq_rr_ns()))
 		return false;
 
-	return !vrq_cache_hot(rq, p, waited);
+	return sooner_elsewhere(rq, p, hot, sample);
 }
 
 /* Let every CPU of the domain have what this one does not get round to */
@@ -576,6 +580,8 @@ static void expire(struct rq *rq)
  *  - its deadline has passed, its data is no longer hot here, see hot.c, and another
  *    CPU runs a task with a deadline later by half a turn: it would get less than
  *    its share of the machine; not with the tunable interactive at 0;
+ *  - the same by a whole turn, whether its data is hot or not, once it has waited for
+ *    rr_interval;
  *  - its deadline has passed, its data is no longer hot, and it has waited for a
  *    second;
  *  - a higher class keeps its CPU.
