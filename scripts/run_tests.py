@@ -134,7 +134,7 @@ PLANS = [
     Plan("parallel", 4, "vrq", RACES, "llc"),
     Plan("parallel", 4, "vrq", RACES, "nodes"),
     Plan("parallel", 4, "vrq", RACES, "alone"),
-    Plan("virtual", 4, "vrq", TIMES, "alone"),
+    Plan("virtual", 4, "vrq", [*TIMES, "favour"], "alone"),
     Plan("virtual", 16, "vrq", TIMES, "unequal"),
     # several domains, whatever the topology
     Plan("parallel", 4, "vrq", RACES, append="sched_vrq_domain=1", what="domains"),

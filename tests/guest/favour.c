@@ -123,6 +123,7 @@ static void fork_for_moments(void *unused)
 
 static int turn[2][2];
 static uint64_t turn_ns;
+static bool turns_are_pinned;
 
 /* Two of these do the work of one hog */
 static void take_turns(void *number)
@@ -131,6 +132,8 @@ static void take_turns(void *number)
 	char byte;
 
 	be_normal();
+	if (turns_are_pinned)
+		pin(0, me ? cpus - 1 : 0);
 	for (;;) {
 		if (read(turn[me][0], &byte, 1) != 1)
 			_exit(1);
@@ -156,14 +159,16 @@ static void hand_on(void *unused)
 }
 
 /* Each has what it works for in half of the time only */
-static void hand_on_work(uint64_t ns)
+static void hand_on_work(uint64_t ns, bool pinned)
 {
 	unsigned int got;
 
 	turn_ns = ns;
+	turns_are_pinned = pinned;
 	/* only one of the two is counted */
 	got = 2 * percent_of_shares(hand_on, NULL, 1);
-	timed_result(got < 120, "two that hand on %llu ms of work get %u%% of a share\n",
+	timed_result(got < 120, "two %sthat hand on %llu ms of work get %u%% of a share\n",
+		     pinned ? "on the first and the last CPU " : "",
 		     (unsigned long long)(ns / MSEC), got);
 }
 
@@ -255,7 +260,7 @@ int main(void)
 	ksft_print_header();
 	if (!under_vrq())
 		ksft_exit_skip("fair has no favours\n");
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	be_supervisor();
 	start_hogs();
 
@@ -271,8 +276,10 @@ int main(void)
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "with short slices, %u%% of a share\n", got);
 	must_put(RR_INTERVAL, "6");
-	hand_on_work(MOMENT_NS);
-	hand_on_work(5 * MSEC);
+	hand_on_work(MOMENT_NS, false);
+	hand_on_work(5 * MSEC, false);
+	/* Where these have caches of their own, a wake-up is left to an interrupt of the other */
+	hand_on_work(5 * MSEC, true);
 	videos_and_hogs();
 	must_put(INTERACTIVE, "0");
 	got = percent_of_shares(play, NULL, 1);

@@ -140,6 +140,27 @@ static inline bool stat_field(pid_t pid, int number, long long *value)
 	return there;
 }
 
+/* How many of the first @width CPUs have the last-level cache of @cpu */
+static inline int sharing_cache_of(int cpu, int width)
+{
+	char line[4096] = "", path[80];
+	char *last;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_map", cpu);
+	file = fopen(path, "r");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = 0;
+	if (file)
+		fclose(file);
+	if (!line[0])
+		return width;
+	/* of words with commas between them the last one has the first CPUs */
+	last = strrchr(line, ',');
+	return __builtin_popcountll(strtoull(last ? last + 1 : line, NULL, 16) &
+				    ((1ULL << width) - 1));
+}
+
 /* Write a file of the kernel's: true, or false and errno */
 static inline bool put(const char *path, const char *text)
 {

@@ -267,27 +267,6 @@ static int make_masks(int cpus, uint64_t *masks)
 	return n;
 }
 
-/* How many of the first @width CPUs have the last-level cache of @cpu */
-static int sharing_cache_of(int cpu, int width)
-{
-	char line[4096] = "", path[80];
-	char *last;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_map", cpu);
-	file = fopen(path, "r");
-	if (file && !fgets(line, sizeof(line), file))
-		line[0] = 0;
-	if (file)
-		fclose(file);
-	if (!line[0])
-		return width;
-	/* of words with commas between them the last one has the first CPUs */
-	last = strrchr(line, ',');
-	return __builtin_popcountll(strtoull(last ? last + 1 : line, NULL, 16) &
-				    ((1ULL << width) - 1));
-}
-
 /* How many of the first @width CPUs are in one domain, at the most */
 static int widest_domain(int width)
 {

@@ -1,63 +1,201 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is woken by a real-time task, as by an interrupt, has waited for something from
- * outside, and does not take turns with its waker: it runs at once if its deadline is
- * earlier than that of a running task.
+ * How soon a task runs that is woken up:
+ *
+ *  - by a real-time task, as by an interrupt: it has waited for something from outside,
+ *    and does not take turns with its waker;
+ *  - by a task that said it would sleep, and goes on;
+ *  - as SCHED_BATCH, while a CPU runs a SCHED_IDLE task.
  */
 #include "guest.h"
 
 #define HOGS_A_CPU	3
 #define WAKEUPS		100
+#define WORDS_KEPT	3
 
 struct sleeper {
-	int pipe[2];
+	int pipe[2], answer[2];
 	uint64_t woken, delays, longest;
 };
+
+static struct sleeper *new_sleeper(void)
+{
+	struct sleeper *new = shared(sizeof(*new));
+
+	if (pipe(new->pipe) || pipe(new->answer))
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	return new;
+}
+
+static void note_delay(struct sleeper *me, uint64_t delay)
+{
+	me->delays += delay;
+	if (delay > me->longest)
+		me->longest = delay;
+}
+
+static void wake(struct sleeper *sleeper)
+{
+	sleeper->woken = now_ns();
+	if (write(sleeper->pipe[1], "", 1) != 1)
+		ksft_exit_fail_msg("write: %s\n", strerror(errno));
+}
+
+static unsigned long long mean_us(const struct sleeper *sleeper)
+{
+	return sleeper->delays / WAKEUPS / 1000;
+}
 
 static void sleep_until_woken(void *arg)
 {
 	struct sleeper *me = arg;
-	uint64_t delay;
 	char byte;
 
 	be_normal();
-	while (read(me->pipe[0], &byte, 1) == 1) {
-		delay = now_ns() - me->woken;
-		me->delays += delay;
-		if (delay > me->longest)
-			me->longest = delay;
-	}
+	while (read(me->pipe[0], &byte, 1) == 1)
+		note_delay(me, now_ns() - me->woken);
 }
 
-int main(void)
+static void woken_from_outside(int cpus)
 {
-	int cpus = online_cpus(), n = HOGS_A_CPU * cpus, i;
-	struct sleeper *sleeper = shared(sizeof(*sleeper));
+	struct sleeper *sleeper = new_sleeper();
 	pid_t hogs[HOGS_A_CPU * MAX_CPUS], pid;
+	int n = HOGS_A_CPU * cpus, i;
 
-	ksft_print_header();
-	if (!under_vrq())
-		ksft_exit_skip("fair does not promise it\n");
-	ksft_set_plan(1);
-	be_supervisor();
-	if (pipe(sleeper->pipe))
-		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
 	for (i = 0; i < n; i++)
 		hogs[i] = spawn(normal_hog, NULL);
 	pid = spawn(sleep_until_woken, sleeper);
 	sleep_ns(300 * MSEC);
 	for (i = 0; i < WAKEUPS; i++) {
 		sleep_ns(7 * MSEC);
-		sleeper->woken = now_ns();
-		if (write(sleeper->pipe[1], "", 1) != 1)
-			ksft_exit_fail_msg("write: %s\n", strerror(errno));
+		wake(sleeper);
 	}
 	sleep_ns(100 * MSEC);
 	finish(pid);
 	finish_all(hogs, n);
 	timed_result(sleeper->delays < WAKEUPS * MSEC / 2,
 		     "woken by a real-time task one runs after %llu us on the mean, %llu at the most\n",
-		     (unsigned long long)sleeper->delays / WAKEUPS / 1000,
-		     (unsigned long long)sleeper->longest / 1000);
+		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
+}
+
+static void answer(void *arg)
+{
+	struct sleeper *me = arg;
+	char byte;
+
+	be_normal();
+	while (read(me->pipe[0], &byte, 1) == 1) {
+		/* Zero where the waker does what it says */
+		if (me->woken)
+			note_delay(me, now_ns() - me->woken);
+		if (write(me->answer[1], &byte, 1) != 1)
+			_exit(1);
+	}
+}
+
+static void await_answer(struct sleeper *sleeper)
+{
+	char byte;
+
+	if (read(sleeper->answer[0], &byte, 1) != 1)
+		_exit(1);
+}
+
+/* A write to a pipe says that the writer is about to sleep: every fourth time it is not */
+static void break_the_word(void *arg)
+{
+	struct sleeper *sleeper = arg;
+	uint64_t end;
+	int i, kept;
+
+	be_normal();
+	for (i = 0; i < WAKEUPS; i++) {
+		sleeper->woken = 0;
+		for (kept = 0; kept < WORDS_KEPT; kept++) {
+			if (write(sleeper->pipe[1], "", 1) != 1)
+				_exit(1);
+			await_answer(sleeper);
+		}
+		wake(sleeper);
+		end = sleeper->woken + 5 * MSEC;
+		while (now_ns() < end)
+			;
+		await_answer(sleeper);
+	}
+}
+
+/* Not by the waker's side while other CPUs are idle */
+static void woken_by_who_goes_on(int cpus)
+{
+	struct sleeper *sleeper;
+	pid_t pid;
+
+	if (cpus < 2) {
+		ksft_test_result_skip("one CPU\n");
+		return;
+	}
+	sleeper = new_sleeper();
+	pid = spawn(answer, sleeper);
+	waitpid(spawn(break_the_word, sleeper), NULL, 0);
+	finish(pid);
+	timed_result(sleeper->delays && mean_us(sleeper) < 200,
+		     "woken by one that goes on, a task runs after %llu us on the mean, %llu at the most\n",
+		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
+}
+
+/* Sleeps on the CPUs in turn, which it need not wait for then */
+static void sleep_as_batch(void *arg)
+{
+	struct sleeper *me = arg;
+	int cpus = online_cpus(), i;
+	uint64_t due;
+
+	set_policy(0, SCHED_BATCH, 0);
+	for (i = 0; i < WAKEUPS; i++) {
+		pin(0, i % cpus);
+		confine(0, ~0ULL);
+		due = now_ns() + 5 * MSEC;
+		sleep_ns(5 * MSEC);
+		note_delay(me, now_ns() - due);
+	}
+}
+
+/* A SCHED_IDLE task makes room for it at once, wherever behind the same cache it runs */
+static void batch_beside_idle(int cpus)
+{
+	struct sleeper *sleeper;
+	pid_t hogs[2 * MAX_CPUS];
+	int n = 0, i;
+
+	if (cpus < 2 || cpus > 4 || sharing_cache_of(0, cpus) < cpus) {
+		ksft_test_result_skip("%d CPUs, %d of them at one cache\n", cpus,
+				      sharing_cache_of(0, cpus));
+		return;
+	}
+	sleeper = new_sleeper();
+	for (i = 0; i < cpus; i++)
+		hogs[n++] = spawn(idle_hog, NULL);
+	for (i = 0; i < cpus - 1; i++)
+		hogs[n++] = spawn(normal_hog, NULL);
+	sleep_ns(300 * MSEC);
+	waitpid(spawn(sleep_as_batch, sleeper), NULL, 0);
+	finish_all(hogs, n);
+	timed_result(mean_us(sleeper) < 200,
+		     "SCHED_BATCH beside SCHED_IDLE runs after %llu us on the mean, %llu at the most\n",
+		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	if (!under_vrq())
+		ksft_exit_skip("fair does not promise it\n");
+	ksft_set_plan(3);
+	be_supervisor();
+	woken_from_outside(cpus);
+	woken_by_who_goes_on(cpus);
+	batch_beside_idle(cpus);
 	ksft_finished();
 }

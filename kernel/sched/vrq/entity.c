@@ -336,7 +336,6 @@ void vrq_note_burst(struct rq *rq, struct task_struct *p)
 	s64 burst = p->se.sum_exec_runtime - p->vrq.woken_at;
 
 	p->vrq.burst += (burst - (s64)p->vrq.burst) >> 2;
-	p->vrq.margin = VRQ_MARGIN_UNKNOWN;
 	/* A sleep for a disk or a lock is none of its choice */
 	p->vrq.since = READ_ONCE(p->__state) & TASK_INTERRUPTIBLE ? rq_clock(rq) : 0;
 	vrq_note_used(p);
@@ -359,7 +358,7 @@ static s64 request_of(const struct task_struct *p)
 /* Has a task that wakes up waited for a time or a device, not for another task? */
 static bool woken_by_interrupt(const struct task_struct *p)
 {
-	return p->vrq.margin == VRQ_MARGIN_UNKNOWN ? !in_task() : !p->vrq.margin;
+	return !p->vrq.margin;
 }
 
 /**

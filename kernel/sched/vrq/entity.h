@@ -33,9 +33,6 @@ static inline s64 vrq_preempt_margin(void)
 	return vrq_rr_ns() / 2;
 }
 
-/* vrq.margin of a task that sleeps: nobody has chosen a CPU for it yet */
-#define VRQ_MARGIN_UNKNOWN	S64_MAX
-
 /* level and deadline in one number: the lower is picked first */
 static inline s64 vrq_key_of(enum vrq_level level, u64 deadline)
 {

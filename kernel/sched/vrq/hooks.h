@@ -16,6 +16,7 @@ void vrq_init_entity(struct task_struct *p);
 struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server);
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next);
 void __vrq_tick(struct rq *rq);
+void __vrq_note_waker(struct task_struct *p);
 int vrq_refuse(const char *what);
 u64 vrq_slice_setting(const struct task_struct *p);
 void vrq_show_task(struct task_struct *p, struct seq_file *m);
@@ -57,6 +58,13 @@ static inline void vrq_tick(struct rq *rq)
 		__vrq_tick(rq);
 }
 
+/* @p, which is in no queue, is woken up by what runs here. p->pi_lock held. */
+static inline void vrq_note_waker(struct task_struct *p)
+{
+	if (sched_vrq_enabled())
+		__vrq_note_waker(p);
+}
+
 /*
  * Slices end at the tick, and whether somebody waits in a shared queue changes without
  * notice to this CPU: it keeps its tick while it runs a task of VRQ's.
@@ -73,6 +81,7 @@ static inline void vrq_init_rq(struct rq *rq) { }
 static inline void vrq_init_entity(struct task_struct *p) { }
 static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next) { }
 static inline void vrq_tick(struct rq *rq) { }
+static inline void vrq_note_waker(struct task_struct *p) { }
 static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
 static inline int vrq_refuse(const char *what) { return 0; }
 static inline void vrq_show_task(struct task_struct *p, struct seq_file *m) { }

@@ -29,30 +29,35 @@ static bool woken_from_outside(void)
 	return !in_task() || current->flags & PF_KTHREAD || !vrq_task(current);
 }
 
-/*
- * How much earlier a deadline must be to preempt. Who is woken by an interrupt
- * has waited for a time or a device, and preempts whoever is less urgent. Who
- * is woken by another task takes turns with it or others like it: only if it
- * is behind by a whole turn, or of a better level. And a waker about to sleep
- * makes room by itself: then only for a better level.
- */
-static s64 preempt_margin(const struct task_struct *p, bool sync)
-{
-	if (sync)
-		return 1LL << (VRQ_KEY_LEVEL_SHIFT - 1);
-	if (woken_from_outside())
-		return 0;
+/* Only a task of a better level preempts, ns */
+#define BETTER_LEVEL		(1LL << (VRQ_KEY_LEVEL_SHIFT - 1))
 
-	return max_t(s64, vrq_preempt_margin(), p->vrq.span);
+/**
+ * __vrq_note_waker - a task that sleeps is woken up: how does it compete with others?
+ * @p: the task; p->pi_lock held, it is in no queue
+ *
+ * How much earlier its deadline must be to preempt. Who is woken by an interrupt has
+ * waited for a time or a device, and preempts whoever is less urgent. Who is woken by
+ * another task takes turns with it or others like it: only if it is behind by a whole
+ * turn, or of a better level.
+ *
+ * The waker is known here only: an interrupt of the CPU of @p may do the rest.
+ */
+void __vrq_note_waker(struct task_struct *p)
+{
+	p->vrq.margin = woken_from_outside() ? 0 :
+			max_t(s64, vrq_preempt_margin(), p->vrq.span);
 }
 
 #ifdef CONFIG_SMP
+/* SCHED_BATCH preempts only those that want what is left */
 static bool can_preempt(int cpu, const struct task_struct *p)
 {
+	s64 margin = p->policy == SCHED_BATCH ? BETTER_LEVEL : p->vrq.margin;
 	struct vrq_rq *vrq = &cpu_rq(cpu)->vrq;
 
 	return cpumask_test_cpu(cpu, p->cpus_ptr) &&
-	       atomic64_read(&vrq->priodl) - vrq_key(p) > p->vrq.margin &&
+	       atomic64_read(&vrq->priodl) - vrq_key(p) > margin &&
 	       !READ_ONCE(vrq->slot);
 }
 
@@ -60,11 +65,24 @@ static bool can_preempt(int cpu, const struct task_struct *p)
 #define PREEMPT_TRIES	4
 
 /*
- * A CPU that runs a task to be preempted: the previous one or, for a task that is woken
- * by an interrupt, one of a few others of its domain, from a place on that moves with
- * each look. The first, not the best: to look at every CPU for that cost VRQ more than
- * it gained. Those who wake each other are as well served at the previous CPU: with the
- * search for them too hackbench took 2% longer on 16 CPUs. With the tunable interactive
+ * Is it worth while to look for a task to preempt on other CPUs than the previous one?
+ * For a task that is woken by an interrupt; and for all as long as SCHED_IDLE tasks run
+ * there. Others are as well served at the previous CPU: with the search for them too
+ * hackbench took 2% longer on 16 CPUs.
+ */
+static bool searches(const struct vrq_domain *domain, const struct task_struct *p)
+{
+	if (!READ_ONCE(vrq_interactive))
+		return false;
+
+	return (!p->vrq.margin && p->policy != SCHED_BATCH) ||
+	       atomic64_read(&domain->idle_weight);
+}
+
+/*
+ * A CPU that runs a task to be preempted: the previous one, or one of a few others of
+ * its domain, from a place on that moves with each look. The first, not the best: to
+ * look at every CPU for that cost VRQ more than it gained. With the tunable interactive
  * at 0 nobody searches.
  */
 static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
@@ -72,11 +90,9 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
 	const struct vrq_domain *domain = vrq_domain_of(prev);
 	unsigned int i, tries, nr = READ_ONCE(domain->nr_cpus);
 
-	if (p->policy == SCHED_BATCH)
-		return -1;
 	if (can_preempt(prev, p))
 		return prev;
-	if (!READ_ONCE(vrq_interactive) || p->vrq.margin)
+	if (!searches(domain, p))
 		return -1;
 
 	/* Raced for with interrupts of this CPU: any value will do */
@@ -95,19 +111,20 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
 /*
  * Does a synchronous wake-up by the current task mean what it says? A pipe's
  * writer tells of every write that it is about to sleep, whether it then waits
- * for an answer or writes on. So a task's word counts once it has kept it: it
- * slept within SYNC_SLEEP_NS of the wake-up, and woke nobody in between.
+ * for an answer or writes on. So a task's word counts once it has kept it so many
+ * times in a row: it slept within SYNC_SLEEP_NS of the wake-up, and woke nobody in
+ * between. If it does not keep it then, the woken task may wait for a tick beside
+ * idle CPUs: one wake-up in nine at the most.
  */
 #define SYNC_SLEEP_NS		(100 * NSEC_PER_USEC)
-#define SYNC_TRUST_MAX		4
-#define SYNC_TRUSTED		2
+#define SYNC_TRUSTED		8
 
 static void trust(struct task_struct *p, bool kept_its_word)
 {
 	if (kept_its_word)
-		p->vrq.sync_trust += p->vrq.sync_trust < SYNC_TRUST_MAX;
+		p->vrq.sync_trust += p->vrq.sync_trust < SYNC_TRUSTED;
 	else
-		p->vrq.sync_trust -= p->vrq.sync_trust > 0;
+		p->vrq.sync_trust = 0;
 }
 
 static bool trusted_sync(struct task_struct *waker)
@@ -116,7 +133,7 @@ static bool trusted_sync(struct task_struct *waker)
 		trust(waker, false);
 	waker->vrq.sync_wakeup = sched_clock_cpu(smp_processor_id());
 
-	return waker->vrq.sync_trust >= SYNC_TRUSTED;
+	return waker->vrq.sync_trust == SYNC_TRUSTED;
 }
 
 /* Nothing else to do for this CPU once its current task sleeps? */
@@ -148,11 +165,16 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
+	/* A new task: its parent counts as its waker */
+	if (!(wake_flags & WF_TTWU))
+		__vrq_note_waker(p);
 	sync = sync_wakeup(this_cpu, wake_flags) &&
 	       cpumask_test_cpu(this_cpu, p->cpus_ptr);
-	if (sync)
+	if (sync) {
 		trusted = trusted_sync(current);
-	p->vrq.margin = preempt_margin(p, sync);
+		/* The waker makes room by itself */
+		p->vrq.margin = BETTER_LEVEL;
+	}
 
 	if (trusted && waker_is_alone(this_rq)) {
 		vrq_count(VRQ_WAKE_STAY);
@@ -214,9 +236,8 @@ void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 		return;
 
 	/* vrq_select_task_rq() is not asked where there is no choice */
-	if (p->vrq.place == VRQ_PINNED)
-		p->vrq.margin = preempt_margin(p, sync_wakeup(cpu_of(rq),
-							      wake_flags));
+	if (p->vrq.place == VRQ_PINNED && sync_wakeup(cpu_of(rq), wake_flags))
+		p->vrq.margin = BETTER_LEVEL;
 
 	if (vrq_may_preempt(p, vrq_curr(rq)))
 		resched_curr(rq);
