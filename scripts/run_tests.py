@@ -363,7 +363,7 @@ def boot_parameter(count):
         result = guest.run_in_guest(
             "true", mode="virtual", cpus=cpus, append=append, timeout=600, name=f"kunit-{sched}-{cpus}"
         )
-        for suite in ("vrq_deadline", "vrq_utilisation", "vrq_yield_to"):
+        for suite in ("vrq_deadline", "vrq_weight", "vrq_utilisation", "vrq_yield_to"):
             kunit(count, result, suite)
     say("boot parameter and KUnit: done")
 

@@ -58,6 +58,7 @@ GENERATED = {
         "kernel/sched/vrq/tunables.h",
         "kernel/sched/vrq/weight.c",
         "kernel/sched/vrq/weight.h",
+        "kernel/sched/vrq/weight_test.c",
     ],
     "0003-sched-vrq-pick-wake-up-and-the-scheduling-class.patch": [
         "kernel/sched/vrq/Kconfig",

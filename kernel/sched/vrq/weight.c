@@ -47,16 +47,30 @@ static void forget(struct task_struct *p)
 	}
 }
 
-static unsigned int favour_of(const struct task_struct *p)
+/**
+ * vrq_favour - by how much more than others of its kind a task counts
+ * @used_us: what it has used of the CPU lately, us
+ * @slept_us: what it has slept by itself in the same time, us; the sum of both at most
+ *	three times the 256 ms over which they are counted
+ *
+ * Return: the formula above, in units of 1 / 8: 8 to 32.
+ */
+unsigned int vrq_favour(unsigned int used_us, unsigned int slept_us)
 {
-	unsigned int used = p->vrq.used_us, both = used + p->vrq.slept_us;
+	unsigned int both = used_us + slept_us;
 
-	if (8 * used >= 7 * both || !READ_ONCE(vrq_interactive))
+	if (8 * used_us >= 7 * both)
 		return FAVOUR_ONE;
 
 	return min_t(unsigned int, FAVOUR_MAX,
 		     FAVOUR_ONE + (FAVOUR_MAX - FAVOUR_ONE) *
-				  (7 * both - 8 * used) / (2 * both));
+				  (7 * both - 8 * used_us) / (2 * both));
+}
+
+static unsigned int favour_of(const struct task_struct *p)
+{
+	return READ_ONCE(vrq_interactive) ?
+	       vrq_favour(p->vrq.used_us, p->vrq.slept_us) : FAVOUR_ONE;
 }
 
 /**

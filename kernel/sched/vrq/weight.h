@@ -14,6 +14,7 @@ static inline unsigned int vrq_nice_index(const struct task_struct *p)
 	return clamp(p->prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
 }
 
+unsigned int vrq_favour(unsigned int used_us, unsigned int slept_us);
 void vrq_note_used(struct task_struct *p);
 void vrq_note_slept(struct task_struct *p, s64 slept);
 void vrq_split_sleep(struct task_struct *parent, struct task_struct *child);
