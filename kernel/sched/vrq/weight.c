@@ -14,8 +14,8 @@
  * Used is the CPU time of the last 128 to 256 ms of both, slept what it slept in them. A
  * sleep counts if it was interruptible, and an interrupt ended it: it was for a time or
  * a user. One for a disk or a lock does not, nor one that another task ended, else two
- * tasks that hand a hog's work to each other would be favoured. Nor does waiting for the
- * CPU. What bounds it:
+ * tasks that hand a hog's work to each other would be favoured. To wait for the CPU is
+ * neither, but what a task slept lies back further after that. What bounds it:
  *
  *  - A task is favoured for as long as it needs less than 7/8 of a CPU. A hog that naps
  *    for 50 us before each tick of 1 ms has a demand of 0.95.
@@ -100,6 +100,23 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
 	p->vrq.slept_us += min_t(u64, (u64)slept / NSEC_PER_USEC, 2 * WINDOW_US);
 	forget(p);
 	p->vrq.favour = favour_of(p);
+}
+
+/**
+ * vrq_note_waited - count what a task has waited for the CPU
+ * @p: the task, the lock of its run queue held
+ * @waited: for how long it has, ns
+ *
+ * What it slept counts for less by the part that it waited of the time over which the
+ * demand is measured. Else a hog of little weight would look like one that sleeps for
+ * seconds: of 20 hogs that had slept for different times until they began, the shares of
+ * their first second were off by 30%, now by 15%.
+ */
+void vrq_note_waited(struct task_struct *p, u64 waited)
+{
+	u64 part = min_t(u64, waited / NSEC_PER_USEC, WINDOW_US);
+
+	p->vrq.slept_us -= div_u64(p->vrq.slept_us * part, WINDOW_US);
 }
 
 /**

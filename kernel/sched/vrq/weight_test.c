@@ -71,6 +71,20 @@ static void forks_share_what_was_slept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (unsigned int)parent->vrq.favour, ONE);
 }
 
+static void sleep_lies_back_after_a_wait(struct kunit *test)
+{
+	struct task_struct *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->vrq.slept_us = 64 * MS;
+	vrq_note_waited(p, 0);
+	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 64 * MS);
+	vrq_note_waited(p, 128 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 32 * MS);
+	vrq_note_waited(p, NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 0U);
+}
+
 /* Weight and span say the same of a task's share */
 static void who_weighs_more_has_its_turn_sooner(struct kunit *test)
 {
@@ -97,6 +111,7 @@ static struct kunit_case weight_cases[] = {
 	KUNIT_CASE(a_hog_that_naps_has_none),
 	KUNIT_CASE(more_sleep_is_never_less_favour),
 	KUNIT_CASE(forks_share_what_was_slept),
+	KUNIT_CASE(sleep_lies_back_after_a_wait),
 	KUNIT_CASE(who_weighs_more_has_its_turn_sooner),
 	{}
 };
