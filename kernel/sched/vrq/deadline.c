@@ -103,6 +103,10 @@ u64 vrq_spread_weight(u64 weight, u64 anywhere_here, u64 anywhere,
  * slack counts as load, twice. Not more: with 8 times, and up to 8 turns, one
  * that was late by chance got a deadline half a second away.
  *
+ * Measured by cyclictest's normal task beside hackbench. Without this the average and
+ * 99.9% of its delays are 1.11 and 1.73 times as long on 4 CPUs, 1.02 and 1.22 times on
+ * 16; nothing else that was measured gets better.
+ *
  * Return: a factor for spans and slack, in units of 1 / 1024, 1 to 4.
  */
 unsigned int vrq_underrated(s64 late, u64 slack)
@@ -139,9 +143,10 @@ static s64 common_part(s64 a, s64 b)
  * part, masks overlap. So all deadlines of those who compete drift off the
  * time together until they reach the slack, where nice levels would count for
  * less. To hold them, the span is stretched by up to a quarter as all get late,
- * and shortened as all get early. What a task is late by alone stays out of it:
- * it would lose its share, and some are late turn after turn because of the
- * order in which the turns happen to fall.
+ * and shortened as all get early: else nice -5 gets 16% more than its share and
+ * nice 19 19% less where turns take 80% of what the load says, see deadline_test.c.
+ * What a task is late by alone stays out of it: it would lose its share, and some are
+ * late turn after turn because of the order in which the turns happen to fall.
  *
  * Return: the deadline, ns.
  */
