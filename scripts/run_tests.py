@@ -143,7 +143,10 @@ PLANS = [
     ),
     Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated"),
     # full is the default
-    *(Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model) for model in ("none", "voluntary")),
+    *(
+        Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model)
+        for model in ("none", "voluntary")
+    ),
     # the control: what fair promises too, the tests must find in it
     Plan("parallel", 4, "fair", [*RACES, "renew"]),
     Plan("virtual", 4, "fair", TIMES + LONG),

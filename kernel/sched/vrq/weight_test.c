@@ -62,7 +62,8 @@ static void forks_share_what_was_slept(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, parent);
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	parent->vrq.used_us = 100 * MS;
-	parent->vrq.slept_us = slept = 100 * MS;
+	parent->vrq.slept_us = 100 * MS;
+	slept = parent->vrq.slept_us;
 	for (i = 0; i < 50; i++) {
 		vrq_split_sleep(parent, child);
 		slept -= child->vrq.slept_us;
