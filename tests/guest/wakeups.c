@@ -12,6 +12,8 @@
 #define HOGS_A_CPU	3
 #define WAKEUPS		100
 #define WORDS_KEPT	3
+/* Soon: before the next tick, though an emulated CPU waits for its turn first */
+#define SOON_US		450
 
 struct sleeper {
 	int pipe[2], answer[2];
@@ -138,7 +140,7 @@ static void woken_by_who_goes_on(int cpus)
 	pid = spawn(answer, sleeper);
 	waitpid(spawn(break_the_word, sleeper), NULL, 0);
 	finish(pid);
-	timed_result(sleeper->delays && mean_us(sleeper) < 200,
+	timed_result(sleeper->delays && mean_us(sleeper) < SOON_US,
 		     "woken by one that goes on, a task runs after %llu us on the mean, %llu at the most\n",
 		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
 }
@@ -180,7 +182,7 @@ static void batch_beside_idle(int cpus)
 	sleep_ns(300 * MSEC);
 	waitpid(spawn(sleep_as_batch, sleeper), NULL, 0);
 	finish_all(hogs, n);
-	timed_result(mean_us(sleeper) < 200,
+	timed_result(mean_us(sleeper) < SOON_US,
 		     "SCHED_BATCH beside SCHED_IDLE runs after %llu us on the mean, %llu at the most\n",
 		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
 }
