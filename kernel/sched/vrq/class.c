@@ -295,9 +295,14 @@ static void yield_task_vrq(struct rq *rq)
 	}
 }
 
-/* Let @p go before the current task, wherever it is looked for next */
+/*
+ * Let @p go before the current task, wherever it is looked for next. An earlier deadline
+ * is exchanged, not lent: who wakes up again and again to yield would pull @p ahead of all
+ * others each time. With a copy one that slept 2 ms between gave a hog 72% beside another.
+ */
 static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 {
+	struct task_struct *curr = vrq_curr(rq);
 	struct rq *home = task_rq(p);
 
 	if (!p->vrq.queued || p->vrq.place == VRQ_ON_CPU)
@@ -306,9 +311,12 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 	update_rq_clock(home);
 	vrq_note_wait(home, p);
 	vrq_unplace(home, p);
-	p->vrq.deadline = min(p->vrq.deadline, vrq_curr(rq)->vrq.deadline);
+	if (curr->vrq.deadline < p->vrq.deadline) {
+		swap(curr->vrq.deadline, p->vrq.deadline);
+		publish_key(rq, curr);
+	}
 	vrq_place(home, p);
-	vrq_curr(rq)->vrq.yielded = true;
+	curr->vrq.yielded = true;
 
 	return true;
 }

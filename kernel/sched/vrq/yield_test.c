@@ -10,6 +10,8 @@
 #include "core.h"
 
 #define TRIALS	20
+/* For how long a task that sleeps most of the time yields to another one, ms */
+#define PULL_MS	2000
 
 /* Two hogs and a task that yields, all on one CPU */
 enum hog { NOBODY, NEAR, FAR, HOGS };
@@ -61,6 +63,19 @@ static int call(void *arg)
 	return 0;
 }
 
+/* Sleeps, and yields to a hog whenever it wakes up */
+static int pull(void *arg)
+{
+	enum hog to = (long)arg;
+
+	while (!kthread_should_stop()) {
+		usleep_range(2000, 2000);
+		yield_to(state.hogs[to], false);
+	}
+
+	return 0;
+}
+
 static struct task_struct *start(struct kunit *test, int (*work)(void *),
 				 void *arg, int nice)
 {
@@ -99,6 +114,26 @@ static void goes_to_a_late_deadline(struct kunit *test)
 	try(test, FAR);
 }
 
+/* It may give what is its own, not what others have a right to */
+static void earns_nobody_more_than_two_shares(struct kunit *test)
+{
+	u64 used[HOGS];
+	enum hog i;
+
+	state.hogs[NEAR] = start(test, hog, (void *)NEAR, 0);
+	state.hogs[FAR] = start(test, hog, (void *)FAR, 0);
+	state.caller = start(test, pull, (void *)(long)NEAR, 0);
+	msleep(200);
+	for (i = NEAR; i < HOGS; i++)
+		used[i] = READ_ONCE(state.hogs[i]->se.sum_exec_runtime);
+	msleep(PULL_MS);
+	for (i = NEAR; i < HOGS; i++)
+		used[i] = READ_ONCE(state.hogs[i]->se.sum_exec_runtime) - used[i];
+	kunit_info(test, "%llu and %llu ns\n", used[NEAR], used[FAR]);
+	/* A third is its share, less what ticks and other tasks take */
+	KUNIT_EXPECT_GE(test, used[FAR] * 10, 3 * (used[NEAR] + used[FAR]));
+}
+
 static int yield_test_init(struct kunit *test)
 {
 	if (!sched_vrq_enabled())
@@ -125,6 +160,7 @@ static void yield_test_exit(struct kunit *test)
 static struct kunit_case yield_cases[] = {
 	KUNIT_CASE_SLOW(goes_to_an_early_deadline),
 	KUNIT_CASE_SLOW(goes_to_a_late_deadline),
+	KUNIT_CASE_SLOW(earns_nobody_more_than_two_shares),
 	{}
 };
 
