@@ -13,6 +13,7 @@
 
 #define RR_NS	(6 * MSEC)
 #define MAX	256	/* hogs */
+#define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 
 struct gap {
 	uint64_t longest;	/* between two looks at the clock, ns */
@@ -220,7 +221,13 @@ int main(void)
 	equal_shares(cpus, SCHED_IDLE, "idle");
 	nice_shares(cpus, SCHED_OTHER, "normal");
 	nice_shares(cpus, SCHED_BATCH, "batch");
+	/*
+	 * Else, where there are several domains, one of them may be late by what it is to
+	 * make up for when the second is over in which they spread
+	 */
+	put(CACHE_BATCH, "2");
 	nice_shares(cpus, SCHED_IDLE, "idle");
+	put(CACHE_BATCH, "1000");
 	bounded_wait(cpus);
 	forking_earns_nothing();
 	ksft_finished();
