@@ -3,6 +3,7 @@
  * KUnit tests of the arithmetic of virtual deadlines.
  */
 #include <kunit/test.h>
+#include <linux/math64.h>
 
 #include "deadline.h"
 
@@ -214,7 +215,7 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 		for (i = 1; i < ARRAY_SIZE(nice); i++)
 			if (deadline[i] < deadline[best])
 				best = i;
-		now += RR * percent / 100;
+		now += div_u64(RR * percent, 100);
 		got[best]++;
 		total++;
 		span = vrq_span(RR, nice[best], weight, 1);
@@ -225,7 +226,7 @@ static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 	}
 
 	for (i = 0; i < ARRAY_SIZE(nice); i++) {
-		u64 ideal = total * vrq_weight(nice[i]) / weight;
+		u64 ideal = div64_u64(total * vrq_weight(nice[i]), weight);
 
 		KUNIT_EXPECT_LE_MSG(test, abs_diff(got[i], ideal) * 100,
 				    ideal * 2,

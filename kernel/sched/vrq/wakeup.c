@@ -12,12 +12,13 @@
 /*
  * Does a wake-up for @cpu say that the current task there is about to sleep? An
  * interrupt that wakes says nothing of the task that it interrupts, and a
- * real-time task is not one to take turns with.
+ * real-time task is not one to take turns with. Nor is a kernel thread: it stands for an
+ * interrupt, see woken_from_outside().
  */
 static bool sync_wakeup(int cpu, int wake_flags)
 {
 	return (wake_flags & WF_SYNC) && in_task() && vrq_task(current) &&
-	       !(current->flags & PF_EXITING) && cpu == smp_processor_id();
+	       !(current->flags & (PF_EXITING | PF_KTHREAD)) && cpu == smp_processor_id();
 }
 
 /*
@@ -34,7 +35,8 @@ static bool woken_from_outside(void)
 
 /**
  * __vrq_note_waker - a task that sleeps is woken up: how does it compete with others?
- * @p: the task; p->pi_lock held, it is in no queue
+ * @p: the task, or a new one, whose parent counts as its waker; p->pi_lock held, it is in
+ *	no queue
  *
  * How much earlier its deadline must be to preempt. Who is woken by an interrupt has
  * waited for a time or a device, and preempts whoever is less urgent. Who is woken by
@@ -66,17 +68,19 @@ static bool can_preempt(int cpu, const struct task_struct *p)
 
 /*
  * Is it worth while to look for a task to preempt on other CPUs than the previous one?
- * For a task that is woken by an interrupt; and for all as long as SCHED_IDLE tasks run
- * there. Others are as well served at the previous CPU: with the search for them too
- * hackbench took 2% longer on 16 CPUs.
+ * For a task that is woken by an interrupt; and as long as SCHED_IDLE tasks are queued
+ * there, for all that are not SCHED_IDLE. Others are as well served at the previous CPU:
+ * with the search for them too hackbench took 2% longer on 16 CPUs. Nor for one whose
+ * waker makes room, as is known of it.
  */
-static bool searches(const struct vrq_domain *domain, const struct task_struct *p)
+static bool searches(const struct vrq_domain *domain, const struct task_struct *p,
+		     bool trusted)
 {
-	if (!READ_ONCE(vrq_interactive))
+	if (!READ_ONCE(vrq_interactive) || trusted)
 		return false;
 
 	return (!p->vrq.margin && p->policy != SCHED_BATCH) ||
-	       atomic64_read(&domain->idle_weight);
+	       (p->vrq.level != VRQ_IDLE && atomic64_read(&domain->idle_weight));
 }
 
 /*
@@ -85,14 +89,15 @@ static bool searches(const struct vrq_domain *domain, const struct task_struct *
  * look at every CPU for that cost VRQ more than it gained. With the tunable interactive
  * at 0 nobody searches.
  */
-static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
+static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
+			    bool trusted)
 {
 	const struct vrq_domain *domain = vrq_domain_of(prev);
 	unsigned int i, tries, nr = READ_ONCE(domain->nr_cpus);
 
 	if (can_preempt(prev, p))
 		return prev;
-	if (!searches(domain, p))
+	if (!searches(domain, p, trusted))
 		return -1;
 
 	/* Raced for with interrupts of this CPU: any value will do */
@@ -112,8 +117,8 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev)
  * Does a synchronous wake-up by the current task mean what it says? A pipe's
  * writer tells of every write that it is about to sleep, whether it then waits
  * for an answer or writes on. So a task's word counts once it has kept it so many
- * times in a row: it slept within SYNC_SLEEP_NS of the wake-up, and woke nobody in
- * between. If it does not keep it then, the woken task may wait for a tick beside
+ * times in a row: it slept within SYNC_SLEEP_NS of the wake-up, and said it to
+ * nobody else in between. If it does not keep it then, the woken task may wait for a tick beside
  * idle CPUs: one wake-up in nine at the most.
  */
 #define SYNC_SLEEP_NS		(100 * NSEC_PER_USEC)
@@ -165,9 +170,6 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
-	/* A new task: its parent counts as its waker */
-	if (!(wake_flags & WF_TTWU))
-		__vrq_note_waker(p);
 	sync = sync_wakeup(this_cpu, wake_flags) &&
 	       cpumask_test_cpu(this_cpu, p->cpus_ptr);
 	if (sync) {
@@ -188,7 +190,7 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 		return cpu;
 	}
 
-	cpu = first_to_preempt(this_rq, p, prev_cpu);
+	cpu = first_to_preempt(this_rq, p, prev_cpu, trusted);
 	if (cpu >= 0) {
 		vrq_count(VRQ_WAKE_PREEMPT);
 		return cpu;

@@ -26,6 +26,8 @@
  *    stay equal; and those who are not favoured keep a quarter, at the least, of what
  *    they would get beside the same tasks if these were not.
  */
+#include <linux/math64.h>
+
 #include "tunables.h"
 #include "weight.h"
 
@@ -81,7 +83,7 @@ void vrq_note_used(struct task_struct *p)
 {
 	u64 used = p->se.sum_exec_runtime - p->vrq.used_at;
 
-	p->vrq.used_us += min_t(u64, used / NSEC_PER_USEC, 2 * WINDOW_US);
+	p->vrq.used_us += min_t(u64, div_u64(used, NSEC_PER_USEC), 2 * WINDOW_US);
 	p->vrq.used_at = p->se.sum_exec_runtime;
 	forget(p);
 	p->vrq.favour = favour_of(p);
@@ -97,7 +99,7 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
 	if (slept <= 0)
 		return;
 
-	p->vrq.slept_us += min_t(u64, (u64)slept / NSEC_PER_USEC, 2 * WINDOW_US);
+	p->vrq.slept_us += min_t(u64, div_u64(slept, NSEC_PER_USEC), 2 * WINDOW_US);
 	forget(p);
 	p->vrq.favour = favour_of(p);
 }
@@ -114,9 +116,10 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  */
 void vrq_note_waited(struct task_struct *p, u64 waited)
 {
-	u64 part = min_t(u64, waited / NSEC_PER_USEC, WINDOW_US);
+	u64 part = min_t(u64, div_u64(waited, NSEC_PER_USEC), WINDOW_US);
 
 	p->vrq.slept_us -= div_u64(p->vrq.slept_us * part, WINDOW_US);
+	p->vrq.favour = favour_of(p);
 }
 
 /**

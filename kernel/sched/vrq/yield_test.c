@@ -7,7 +7,7 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 
-#include "core.h"
+#include "entity.h"
 
 #define TRIALS	20
 /* For how long a task that sleeps most of the time yields to another one, ms */
@@ -69,8 +69,8 @@ static int pull(void *arg)
 	enum hog to = (long)arg;
 
 	while (!kthread_should_stop()) {
-		usleep_range(2000, 2000);
-		yield_to(state.hogs[to], false);
+		usleep_range_state(2000, 2100, TASK_INTERRUPTIBLE);
+		state.yielded += yield_to(state.hogs[to], false) > 0;
 	}
 
 	return 0;
@@ -114,7 +114,7 @@ static void goes_to_a_late_deadline(struct kunit *test)
 	try(test, FAR);
 }
 
-/* It may give what is its own, not what others have a right to */
+/* It may give what is its own, not what others have a right to: a third is left */
 static void earns_nobody_more_than_two_shares(struct kunit *test)
 {
 	u64 used[HOGS];
@@ -129,9 +129,54 @@ static void earns_nobody_more_than_two_shares(struct kunit *test)
 	msleep(PULL_MS);
 	for (i = NEAR; i < HOGS; i++)
 		used[i] = READ_ONCE(state.hogs[i]->se.sum_exec_runtime) - used[i];
-	kunit_info(test, "%llu and %llu ns\n", used[NEAR], used[FAR]);
-	/* A third is its share, less what ticks and other tasks take */
-	KUNIT_EXPECT_GE(test, used[FAR] * 10, 3 * (used[NEAR] + used[FAR]));
+	kunit_info(test, "%llu and %llu ns, yielded %u times\n", used[NEAR], used[FAR],
+		   state.yielded);
+	KUNIT_EXPECT_GE(test, state.yielded, PULL_MS / 10);
+	/* With a copy of the deadline 276 are left of 1000 */
+	KUNIT_EXPECT_GE(test, used[FAR] * 1000, 310 * (used[NEAR] + used[FAR]));
+}
+
+/* What the deadline of a task is afterwards that lent it to another one, both given */
+static u64 lend(struct task_struct *from, struct task_struct *to, int nice_to,
+		enum vrq_level level_to)
+{
+	from->prio = NICE_TO_PRIO(0);
+	to->prio = NICE_TO_PRIO(nice_to);
+	from->vrq.level = VRQ_NORMAL;
+	to->vrq.level = level_to;
+	from->vrq.deadline = 1000000;
+	to->vrq.deadline = 1030000;
+	vrq_lend_deadline(from, to);
+
+	return from->vrq.deadline;
+}
+
+static void pays_by_weight(struct kunit *test)
+{
+	struct task_struct *from = kunit_kzalloc(test, sizeof(*from), GFP_KERNEL);
+	struct task_struct *to = kunit_kzalloc(test, sizeof(*to), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	KUNIT_EXPECT_EQ(test, lend(from, to, 0, VRQ_NORMAL), 1030000);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1000000);
+	/* 30000 / 1.1^19 are 4905, and weights are rounded */
+	KUNIT_EXPECT_GE(test, lend(from, to, MAX_NICE, VRQ_NORMAL), 1004900);
+	KUNIT_EXPECT_LE(test, from->vrq.deadline, 1004950);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1000000);
+	KUNIT_EXPECT_GT(test, lend(from, to, -5, VRQ_NORMAL), 1030000);
+}
+
+/* Deadlines of two levels have nothing to do with each other */
+static void lends_nothing_to_another_level(struct kunit *test)
+{
+	struct task_struct *from = kunit_kzalloc(test, sizeof(*from), GFP_KERNEL);
+	struct task_struct *to = kunit_kzalloc(test, sizeof(*to), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, from);
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	KUNIT_EXPECT_EQ(test, lend(from, to, 0, VRQ_IDLE), 1000000);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1030000);
 }
 
 static int yield_test_init(struct kunit *test)
@@ -161,6 +206,8 @@ static struct kunit_case yield_cases[] = {
 	KUNIT_CASE_SLOW(goes_to_an_early_deadline),
 	KUNIT_CASE_SLOW(goes_to_a_late_deadline),
 	KUNIT_CASE_SLOW(earns_nobody_more_than_two_shares),
+	KUNIT_CASE(pays_by_weight),
+	KUNIT_CASE(lends_nothing_to_another_level),
 	{}
 };
 
