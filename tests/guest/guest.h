@@ -158,7 +158,7 @@ static inline int sharing_cache_of(int cpu, int width)
 	/* of words with commas between them the last one has the first CPUs */
 	last = strrchr(line, ',');
 	return __builtin_popcountll(strtoull(last ? last + 1 : line, NULL, 16) &
-				    ((1ULL << width) - 1));
+				    (~0ULL >> (64 - (width < 64 ? width : 64))));
 }
 
 /* Write a file of the kernel's: true, or false and errno */
