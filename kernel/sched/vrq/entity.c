@@ -276,7 +276,6 @@ static u64 renew_span(struct rq *rq, struct task_struct *p,
 	slack = slack * vrq_underrated(load->late, slack) >> 10;
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
 	learn_late(rq, p, *late);
-	vrq_note_waited(p, p->vrq.waited);
 	p->vrq.waited = 0;
 	p->vrq.span = vrq_task_span(p, rr_ns, spread, load->cpus) * factor >> 10;
 	p->vrq.renewed_at = rq_clock(rq);
@@ -310,6 +309,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	u64 slack, more;
 
+	vrq_note_waited(p, p->vrq.waited);
 	vrq_note_used(p);
 	p->vrq.rr_ms = vrq_rr_ms();
 	slack = renew_span(rq, p, &load, &late);
@@ -396,7 +396,11 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		return;
 	}
 
-	/* As when a slice is renewed, and no more often */
+	/*
+	 * As when a slice is renewed, and no more often. But it sleeps before it has used one
+	 * up, and its wait says nothing against that: were it to count, 100 tasks with short
+	 * bursts that begin together would wait for up to 100 ms in their first second, not 25.
+	 */
 	if (now - (s64)p->vrq.renewed_at > rr_ns) {
 		load = load_for(rq, p);
 		late = now - start;

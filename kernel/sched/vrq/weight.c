@@ -112,14 +112,16 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  * What it slept counts for less by the part that it waited of the time over which the
  * demand is measured. Else a hog of little weight would look like one that sleeps for
  * seconds: of 20 hogs that had slept for different times until they began, the shares of
- * their first second were off by 30%, now by 15%.
+ * their first second were off by 30%, now by 16%. Were what it used to count for less
+ * too, a hog that naps before each tick would get 118% of its share.
+ *
+ * The favour is not computed anew.
  */
 void vrq_note_waited(struct task_struct *p, u64 waited)
 {
 	u64 part = min_t(u64, div_u64(waited, NSEC_PER_USEC), WINDOW_US);
 
 	p->vrq.slept_us -= div_u64(p->vrq.slept_us * part, WINDOW_US);
-	p->vrq.favour = favour_of(p);
 }
 
 /**
