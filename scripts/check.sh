@@ -90,7 +90,7 @@ step "sparse" compile ext kernel/sched/vrq/ C=2
 step "sparse, affinity" compile ext kernel/sched/renew_affinity.o C=2
 step "W=1, 32 bits, one CPU" compile up32 kernel/sched/ W=1
 step "sparse, 32 bits, one CPU" compile up32 kernel/sched/vrq/ C=2
-step "32 bits link" divisions
+step "32 bits link, one CPU" divisions
 step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top/.ci/run"
 step "ruff" "$build/venv/bin/ruff" check -q "$top/scripts" "$top/tests"
 step "ruff format" "$build/venv/bin/ruff" format -q --check "$top/scripts" "$top/tests"

@@ -155,10 +155,10 @@ static inline int sharing_cache_of(int cpu, int width)
 		fclose(file);
 	if (!line[0])
 		return width;
-	/* of words with commas between them the last one has the first CPUs */
+	/* of words with commas between them the last one has the first 32 CPUs */
 	last = strrchr(line, ',');
 	return __builtin_popcountll(strtoull(last ? last + 1 : line, NULL, 16) &
-				    (~0ULL >> (64 - (width < 64 ? width : 64))));
+				    (~0ULL >> (64 - (width < 32 ? width : 32))));
 }
 
 /* Write a file of the kernel's: true, or false and errno */

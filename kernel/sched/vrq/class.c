@@ -308,7 +308,7 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 	update_rq_clock(home);
 	vrq_note_wait(home, p);
 	vrq_unplace(home, p);
-	vrq_lend_deadline(curr, p);
+	vrq_lend_deadline(curr, p, rq_clock(home));
 	publish_key(rq, curr);
 	vrq_place(home, p);
 	curr->vrq.yielded = true;

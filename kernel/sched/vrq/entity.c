@@ -464,6 +464,9 @@ void vrq_forget_late(struct rq *rq)
 	atomic64_set(&rq->vrq.late, late - (late * min(idle_ms, 64LL) >> 6));
 }
 
+/* Who lets others go first waits no longer than so many of its turns */
+#define DEFER_TURNS	3
+
 /**
  * vrq_defer - let others have the turn of a task that called sched_yield()
  * @rq: the run queue of @p, locked, its clock updated
@@ -480,7 +483,7 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 	u64 behind = last->vrq.deadline;
 
 	if (last->vrq.weight < p->vrq.weight)
-		behind = min(behind, rq_clock(rq) + 3 * p->vrq.span);
+		behind = min(behind, rq_clock(rq) + DEFER_TURNS * p->vrq.span);
 
 	p->vrq.deadline = max(p->vrq.deadline, behind);
 }
@@ -489,23 +492,29 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
  * vrq_lend_deadline - let another task go first, as yield_to() does
  * @from: the running task, the lock of its run queue held
  * @to: a task in no queue, the lock of its run queue held
+ * @now: the time, ns
  *
  * An earlier deadline of @from goes to @to if both are of one level, and @from pays for
  * what @to gains by that: its own deadline moves on by as much, by weight. With a mere
  * copy, who wakes up again and again to yield would pull @to ahead of all others each
- * time: one that slept 2 ms between gave a hog 72% beside another. The favour does not
- * count: it is for what a task does itself.
+ * time: one that slept 2 ms between gave a hog 72% beside another. The favour of @from
+ * does not count: it is for what a task does itself.
+ *
+ * The deadline of @from may date from long ago. It does not pay for that with more than
+ * three turns, or with the deadline that @to had.
  */
-void vrq_lend_deadline(struct task_struct *from, struct task_struct *to)
+void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now)
 {
-	s64 ahead = to->vrq.deadline - from->vrq.deadline;
+	u64 old = to->vrq.deadline, price;
 
-	if (from->vrq.level != to->vrq.level || ahead <= 0)
+	if (from->vrq.level != to->vrq.level || old <= from->vrq.deadline)
 		return;
 
+	price = mul_u64_u32_div(old - from->vrq.deadline, vrq_task_weight(to),
+				vrq_weight(vrq_nice_index(from)));
 	to->vrq.deadline = from->vrq.deadline;
-	from->vrq.deadline += div_u64(ahead * vrq_weight(vrq_nice_index(to)),
-				      vrq_weight(vrq_nice_index(from)));
+	from->vrq.deadline = min(from->vrq.deadline + price,
+				 max(old, now + DEFER_TURNS * from->vrq.span));
 }
 
 /**

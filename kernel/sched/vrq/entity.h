@@ -70,7 +70,7 @@ void vrq_request(struct rq *rq, struct task_struct *p);
 void vrq_forget_late(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p,
 	       const struct task_struct *last);
-void vrq_lend_deadline(struct task_struct *from, struct task_struct *to);
+void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now);
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child);
 void vrq_update_entity(struct rq *rq, struct task_struct *p);

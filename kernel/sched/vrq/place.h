@@ -17,8 +17,9 @@
  *  - Entering and leaving a shared queue takes the home's rq->lock and, nested in
  *    it, the domain's lock. Under the domain's lock alone one may walk the queue
  *    and read, of the tasks in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change
- *    only while their task is out of it. The exception are a task's level, deadline
- *    and promoted, which vrq_shared_promote() changes under the domain's lock.
+ *    only while their task is out of it. The exception are a task's level, deadline,
+ *    promoted, waited, since and slept_us, which vrq_shared_promote() changes under
+ *    the domain's lock.
  *  - Nobody steps over many tasks with such a lock held because they may not run
  *    on its CPU: in a shared queue they are kept apart by mask, see shared.c, and
  *    only so many of them wait in the queue of a CPU, see place.c. A CPU that goes

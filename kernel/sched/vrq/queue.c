@@ -120,7 +120,8 @@ static void promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 	p->vrq.level--;
 	p->vrq.promoted = true;
 	p->vrq.deadline = now;
-	vrq_note_waited(p, p->vrq.waited + now - p->vrq.since);
+	/* Longer than all that counts for a favour */
+	p->vrq.slept_us = 0;
 	p->vrq.waited = 0;
 	p->vrq.since = now;
 	vrq_queue_add(queue, p);

@@ -6,6 +6,7 @@
 
 #include "counters.h"
 #include "idle.h"
+#include "queue.h"
 #include "shared.h"
 #include "wakeup.h"
 
@@ -63,6 +64,17 @@ static bool can_preempt(int cpu, const struct task_struct *p)
 	       !READ_ONCE(vrq->slot);
 }
 
+/* Will @p be the next once the current task sleeps, if it waits for that in the slot? */
+static bool is_next_here(struct rq *rq, const struct task_struct *p)
+{
+	s64 key = vrq_key(p);
+
+	return !READ_ONCE(rq->vrq.slot) &&
+	       vrq_queue_best_key(&rq->vrq.queue) > key &&
+	       vrq_queue_best_key(&rq->vrq.pinned) > key &&
+	       vrq_shared_best_key(cpu_of(rq)) > key;
+}
+
 /* How many CPUs but the previous one to look at for a task to preempt */
 #define PREEMPT_TRIES	4
 
@@ -70,17 +82,19 @@ static bool can_preempt(int cpu, const struct task_struct *p)
  * Is it worth while to look for a task to preempt on other CPUs than the previous one?
  * For a task that is woken by an interrupt; and as long as SCHED_IDLE tasks are queued
  * there, for all that are not SCHED_IDLE. Others are as well served at the previous CPU:
- * with the search for them too hackbench took 2% longer on 16 CPUs. Nor for one whose
- * waker makes room, as is known of it.
+ * with the search for them too hackbench took 2% longer on 16 CPUs. Nor for one to which
+ * its waker is known to hand over @this_rq.
  */
-static bool searches(const struct vrq_domain *domain, const struct task_struct *p,
-		     bool trusted)
+static bool searches(struct rq *this_rq, const struct vrq_domain *domain,
+		     const struct task_struct *p, bool trusted)
 {
-	if (!READ_ONCE(vrq_interactive) || trusted)
+	if (!READ_ONCE(vrq_interactive))
 		return false;
+	if (!p->vrq.margin && p->policy != SCHED_BATCH)
+		return true;
 
-	return (!p->vrq.margin && p->policy != SCHED_BATCH) ||
-	       (p->vrq.level != VRQ_IDLE && atomic64_read(&domain->idle_weight));
+	return p->vrq.level != VRQ_IDLE && atomic64_read(&domain->idle_weight) &&
+	       !(trusted && is_next_here(this_rq, p));
 }
 
 /*
@@ -97,7 +111,7 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 
 	if (can_preempt(prev, p))
 		return prev;
-	if (!searches(domain, p, trusted))
+	if (!searches(this_rq, domain, p, trusted))
 		return -1;
 
 	/* Raced for with interrupts of this CPU: any value will do */

@@ -15,7 +15,8 @@
  * sleep counts if it was interruptible, and an interrupt ended it: it was for a time or
  * a user. One for a disk or a lock does not, nor one that another task ended, else two
  * tasks that hand a hog's work to each other would be favoured. To wait for the CPU is
- * neither, but what a task slept lies back further after that. What bounds it:
+ * neither, but what a task slept lies back further after that: where it is given a new
+ * slice. What bounds it:
  *
  *  - A task is favoured for as long as it needs less than 7/8 of a CPU. A hog that naps
  *    for 50 us before each tick of 1 ms has a demand of 0.95.

@@ -132,51 +132,96 @@ static void earns_nobody_more_than_two_shares(struct kunit *test)
 	kunit_info(test, "%llu and %llu ns, yielded %u times\n", used[NEAR], used[FAR],
 		   state.yielded);
 	KUNIT_EXPECT_GE(test, state.yielded, PULL_MS / 10);
-	/* With a copy of the deadline 276 are left of 1000 */
+	/* With a copy of the deadline 276 are left of 1000, with none 500 */
 	KUNIT_EXPECT_GE(test, used[FAR] * 1000, 310 * (used[NEAR] + used[FAR]));
+	KUNIT_EXPECT_LE(test, used[FAR] * 1000, 450 * (used[NEAR] + used[FAR]));
 }
 
-/* What the deadline of a task is afterwards that lent it to another one, both given */
-static u64 lend(struct task_struct *from, struct task_struct *to, int nice_to,
-		enum vrq_level level_to)
-{
-	from->prio = NICE_TO_PRIO(0);
-	to->prio = NICE_TO_PRIO(nice_to);
-	from->vrq.level = VRQ_NORMAL;
-	to->vrq.level = level_to;
-	from->vrq.deadline = 1000000;
-	to->vrq.deadline = 1030000;
-	vrq_lend_deadline(from, to);
+#define NOW	(100ULL * NSEC_PER_SEC)
 
-	return from->vrq.deadline;
+/* Two tasks as vrq_lend_deadline() gets them, of nice 0 and with 30 us between them */
+static void two_tasks(struct kunit *test, struct task_struct **from,
+		      struct task_struct **to)
+{
+	*from = kunit_kzalloc(test, sizeof(**from), GFP_KERNEL);
+	*to = kunit_kzalloc(test, sizeof(**to), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, *from);
+	KUNIT_ASSERT_NOT_NULL(test, *to);
+	(*from)->prio = NICE_TO_PRIO(0);
+	(*to)->prio = NICE_TO_PRIO(0);
+	(*from)->vrq.level = VRQ_NORMAL;
+	(*to)->vrq.level = VRQ_NORMAL;
+	(*from)->vrq.span = 20 * NSEC_PER_MSEC;
+	(*from)->vrq.deadline = NOW;
+	(*to)->vrq.deadline = NOW + 30 * NSEC_PER_USEC;
+}
+
+static void equals_exchange_their_deadlines(struct kunit *test)
+{
+	struct task_struct *from, *to;
+
+	two_tasks(test, &from, &to);
+	/* what it is favoured by is its own */
+	from->vrq.favour = 32;
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 30 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW);
+
+	/* Now @to is earlier: nothing to lend */
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 30 * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW);
 }
 
 static void pays_by_weight(struct kunit *test)
 {
-	struct task_struct *from = kunit_kzalloc(test, sizeof(*from), GFP_KERNEL);
-	struct task_struct *to = kunit_kzalloc(test, sizeof(*to), GFP_KERNEL);
+	struct task_struct *from, *to;
 
-	KUNIT_ASSERT_NOT_NULL(test, from);
-	KUNIT_ASSERT_NOT_NULL(test, to);
-	KUNIT_EXPECT_EQ(test, lend(from, to, 0, VRQ_NORMAL), 1030000);
-	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1000000);
-	/* 30000 / 1.1^19 are 4905, and weights are rounded */
-	KUNIT_EXPECT_GE(test, lend(from, to, MAX_NICE, VRQ_NORMAL), 1004900);
-	KUNIT_EXPECT_LE(test, from->vrq.deadline, 1004950);
-	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1000000);
-	KUNIT_EXPECT_GT(test, lend(from, to, -5, VRQ_NORMAL), 1030000);
+	/* 30 us / 1.1^19 are 4905 ns, and weights are rounded */
+	two_tasks(test, &from, &to);
+	to->prio = NICE_TO_PRIO(MAX_NICE);
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_GE(test, from->vrq.deadline, NOW + 4900);
+	KUNIT_EXPECT_LE(test, from->vrq.deadline, NOW + 4950);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW);
+
+	/* 30 us * 1.1^5 are 48315 ns */
+	two_tasks(test, &from, &to);
+	to->prio = NICE_TO_PRIO(-5);
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_GE(test, from->vrq.deadline, NOW + 48000);
+	KUNIT_EXPECT_LE(test, from->vrq.deadline, NOW + 48600);
+
+	/* One that is favoured gains four times as much */
+	two_tasks(test, &from, &to);
+	to->vrq.favour = 32;
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 120 * NSEC_PER_USEC);
+}
+
+/* Its deadline dates from long ago: no price for as long */
+static void pays_three_turns_at_most(struct kunit *test)
+{
+	struct task_struct *from, *to;
+
+	two_tasks(test, &from, &to);
+	to->prio = NICE_TO_PRIO(MIN_NICE);
+	from->vrq.deadline = 0;
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 60 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 0);
 }
 
 /* Deadlines of two levels have nothing to do with each other */
 static void lends_nothing_to_another_level(struct kunit *test)
 {
-	struct task_struct *from = kunit_kzalloc(test, sizeof(*from), GFP_KERNEL);
-	struct task_struct *to = kunit_kzalloc(test, sizeof(*to), GFP_KERNEL);
+	struct task_struct *from, *to;
 
-	KUNIT_ASSERT_NOT_NULL(test, from);
-	KUNIT_ASSERT_NOT_NULL(test, to);
-	KUNIT_EXPECT_EQ(test, lend(from, to, 0, VRQ_IDLE), 1000000);
-	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 1030000);
+	two_tasks(test, &from, &to);
+	to->vrq.level = VRQ_IDLE;
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW + 30 * NSEC_PER_USEC);
 }
 
 static int yield_test_init(struct kunit *test)
@@ -206,7 +251,9 @@ static struct kunit_case yield_cases[] = {
 	KUNIT_CASE_SLOW(goes_to_an_early_deadline),
 	KUNIT_CASE_SLOW(goes_to_a_late_deadline),
 	KUNIT_CASE_SLOW(earns_nobody_more_than_two_shares),
+	KUNIT_CASE(equals_exchange_their_deadlines),
 	KUNIT_CASE(pays_by_weight),
+	KUNIT_CASE(pays_three_turns_at_most),
 	KUNIT_CASE(lends_nothing_to_another_level),
 	{}
 };
