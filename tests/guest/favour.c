@@ -121,6 +121,9 @@ static void fork_for_moments(void *unused)
 	}
 }
 
+/* How many pairs are looked at, one after the other */
+#define PAIRS	4
+
 static int turn[2][2];
 static uint64_t turn_ns;
 static bool turns_are_pinned;
@@ -158,15 +161,20 @@ static void hand_on(void *unused)
 	take_turns(&me);
 }
 
-/* Each has what it works for in half of the time only */
+/*
+ * Each has what it works for in half of the time only. How much a pair gets depends on how
+ * its turns and those of the hogs fall: most have 94 to 106% of a share, one in five 122 to
+ * 126%. So it is the mean of some pairs that counts.
+ */
 static void hand_on_work(uint64_t ns, bool pinned)
 {
-	unsigned int got;
+	unsigned int got = 0, i;
 
 	turn_ns = ns;
 	turns_are_pinned = pinned;
 	/* only one of the two is counted */
-	got = 2 * percent_of_shares(hand_on, NULL, 1);
+	for (i = 0; i < PAIRS; i++)
+		got += 2 * percent_of_shares(hand_on, NULL, 1) / PAIRS;
 	timed_result(got < 120, "two %sthat hand on %llu ms of work get %u%% of a share\n",
 		     pinned ? "on the first and the last CPU " : "",
 		     (unsigned long long)(ns / MSEC), got);
