@@ -309,7 +309,7 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	s64 late = rq_clock(rq) - p->vrq.deadline;
 	u64 slack, more;
 
-	vrq_note_waited(p, p->vrq.waited);
+	vrq_note_waited(p);
 	vrq_note_used(p);
 	p->vrq.rr_ms = vrq_rr_ms();
 	slack = renew_span(rq, p, &load, &late);

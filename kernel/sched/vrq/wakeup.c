@@ -132,8 +132,8 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
  * writer tells of every write that it is about to sleep, whether it then waits
  * for an answer or writes on. So a task's word counts once it has kept it so many
  * times in a row: it slept within SYNC_SLEEP_NS of the wake-up, and said it to
- * nobody else in between. If it does not keep it then, the woken task may wait for a tick beside
- * idle CPUs: one wake-up in nine at the most.
+ * nobody else in between. If it does not keep it then, the woken task may wait for a
+ * tick beside idle CPUs: one wake-up in nine at the most.
  */
 #define SYNC_SLEEP_NS		(100 * NSEC_PER_USEC)
 #define SYNC_TRUSTED		8

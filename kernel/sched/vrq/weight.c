@@ -106,9 +106,8 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
 }
 
 /**
- * vrq_note_waited - count what a task has waited for the CPU
+ * vrq_note_waited - count what a task has waited for the CPU since it got its slice
  * @p: the task, the lock of its run queue held
- * @waited: for how long it has, ns
  *
  * What it slept counts for less by the part that it waited of the time over which the
  * demand is measured. Else a hog of little weight would look like one that sleeps for
@@ -118,9 +117,9 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  *
  * The favour is not computed anew.
  */
-void vrq_note_waited(struct task_struct *p, u64 waited)
+void vrq_note_waited(struct task_struct *p)
 {
-	u64 part = min_t(u64, div_u64(waited, NSEC_PER_USEC), WINDOW_US);
+	u64 part = min_t(u64, div_u64(p->vrq.waited, NSEC_PER_USEC), WINDOW_US);
 
 	p->vrq.slept_us -= div_u64(p->vrq.slept_us * part, WINDOW_US);
 }

@@ -17,7 +17,7 @@ static inline unsigned int vrq_nice_index(const struct task_struct *p)
 unsigned int vrq_favour(unsigned int used_us, unsigned int slept_us);
 void vrq_note_used(struct task_struct *p);
 void vrq_note_slept(struct task_struct *p, s64 slept);
-void vrq_note_waited(struct task_struct *p, u64 waited);
+void vrq_note_waited(struct task_struct *p);
 void vrq_split_sleep(struct task_struct *parent, struct task_struct *child);
 unsigned int vrq_task_weight(const struct task_struct *p);
 u64 vrq_task_span(const struct task_struct *p, u64 rr_ns, u64 weight_sum,

@@ -78,11 +78,13 @@ static void sleep_lies_back_after_a_wait(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	p->vrq.slept_us = 64 * MS;
-	vrq_note_waited(p, 0);
+	vrq_note_waited(p);
 	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 64 * MS);
-	vrq_note_waited(p, 128 * NSEC_PER_MSEC);
+	p->vrq.waited = 128 * NSEC_PER_MSEC;
+	vrq_note_waited(p);
 	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 32 * MS);
-	vrq_note_waited(p, NSEC_PER_SEC);
+	p->vrq.waited = NSEC_PER_SEC;
+	vrq_note_waited(p);
 	KUNIT_EXPECT_EQ(test, p->vrq.slept_us, 0U);
 }
 
