@@ -11,7 +11,6 @@
  */
 #include "guest.h"
 
-#define RR_NS	(6 * MSEC)
 #define MAX	256	/* hogs */
 #define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 

@@ -15,8 +15,9 @@
 #define FRAME_NS	16666667ULL
 #define MOMENT_NS	(2 * MSEC)
 #define INTERACTIVE	"/proc/sys/kernel/interactive"
-#define RR_INTERVAL	"/proc/sys/kernel/rr_interval"
 #define IDLE_CROWD	100
+/* As what this program is executed again, see become_another() */
+#define ANOTHER		"another"
 
 static int cpus;
 static pid_t hogs[HOGS_A_CPU * MAX_CPUS];
@@ -101,6 +102,54 @@ static void nap_before_ticks(void *unused)
 		use_ns(MSEC);
 		sleep_ns(50000);
 	}
+}
+
+static int begin[2];
+
+static void hog_once_told(void *unused)
+{
+	char c;
+
+	be_normal();
+	if (read(begin[0], &c, 1) == 1)
+		hog(unused);
+}
+
+/* To sleep until a real-time task ends it is not to sleep for a time or a user */
+static void woken_by_real_time(void)
+{
+	uint64_t watch_ns = SEC / 2, share = watch_ns * cpus / (HOGS_A_CPU * cpus + 1), used;
+	pid_t pid;
+
+	if (pipe(begin))
+		ksft_exit_fail_perror("pipe");
+	pid = spawn(hog_once_told, NULL);
+	sleep_ns(300 * MSEC);
+	if (write(begin[1], "", 1) != 1)
+		ksft_exit_fail_perror("write");
+	sleep_ns(watch_ns);
+	used = cpu_time_of(pid);
+	finish(pid);
+	timed_result(used && used * 100 / share < 130,
+		     "a hog that a real-time task wakes gets %llu%% of a share\n",
+		     (unsigned long long)(used * 100 / share));
+}
+
+/* A hog that is another program, of another name, on another CPU, every 20 ms */
+static void become_another(void *unused)
+{
+	static char * const again[] = { "favour", ANOTHER, NULL };
+	char name[16];
+
+	(void)unused;
+	be_normal();
+	use_ns(10 * MSEC);
+	snprintf(name, sizeof(name), "hog%d", rand() % 1000);
+	prctl(PR_SET_NAME, name);
+	pin(0, rand() % online_cpus());
+	use_ns(10 * MSEC);
+	execv("/proc/self/exe", again);
+	_exit(1);
 }
 
 /* Looks like a sleeper, then lets children work */
@@ -260,15 +309,20 @@ static void idle_sleeper(void)
 		     (unsigned long long)(waits->shortest / MSEC));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	unsigned int got;
+
+	if (argc > 1 && !strcmp(argv[1], ANOTHER)) {
+		srand(now_ns());
+		become_another(NULL);
+	}
 
 	cpus = online_cpus();
 	ksft_print_header();
 	if (!under_vrq())
 		ksft_exit_skip("fair has no favours\n");
-	ksft_set_plan(11);
+	ksft_set_plan(14);
 	be_supervisor();
 	start_hogs();
 
@@ -279,11 +333,19 @@ int main(void)
 	timed_result(got < 110, "a hog that naps gets %u%% of a share\n", got);
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
+	/* The others go where there is room, so its CPU has a share for it */
+	got = percent_of_shares(normal_hog_on_cpu_0, NULL, 1);
+	timed_result(got > 90 && got < 110,
+		     "one that is bound to a CPU gets %u%% of a share\n", got);
+	got = percent_of_shares(become_another, NULL, 1);
+	timed_result(got > 70 && got < 110,
+		     "one that becomes another task gets %u%% of a share\n", got);
+	woken_by_real_time();
 	/* the time of most forks, and more than one of these slices */
-	must_put(RR_INTERVAL, "1");
+	set_rr_interval(1);
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "with short slices, %u%% of a share\n", got);
-	must_put(RR_INTERVAL, "6");
+	set_rr_interval(RR_MS);
 	hand_on_work(MOMENT_NS, false);
 	hand_on_work(5 * MSEC, false);
 	/* Where these have caches of their own, a wake-up is left to an interrupt of the other */

@@ -37,6 +37,10 @@
 #define MSEC	1000000ULL
 #define SEC	1000000000ULL
 
+/* What a slice takes by default, the tunable rr_interval */
+#define RR_MS	3
+#define RR_NS	(RR_MS * MSEC)
+
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -182,6 +186,15 @@ static inline void must_put(const char *path, const char *text)
 }
 
 /* Memory that parent and children see, zeroed */
+/* The length of slices, under VRQ */
+static inline void set_rr_interval(int ms)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", ms);
+	must_put("/proc/sys/kernel/rr_interval", text);
+}
+
 static inline void *shared(size_t size)
 {
 	void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,

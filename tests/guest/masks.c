@@ -13,7 +13,6 @@
 #define MASKS_MAX	60
 
 #define YIELD_TYPE	"/proc/sys/kernel/yield_type"
-#define RR_NS		(6 * MSEC)
 #define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
 
 /*

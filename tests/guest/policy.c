@@ -31,15 +31,6 @@ static void normal_sleeper(void *arg)
 	sleeper(arg);
 }
 
-static void set_rr_interval(int ms)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", ms);
-	/* VRQ's */
-	put("/proc/sys/kernel/rr_interval", text);
-}
-
 /* setscheduler, nice and rr_interval at random, on tasks that run, wait or sleep */
 static void storm(int cpus)
 {
@@ -64,11 +55,12 @@ static void storm(int cpus)
 			policy = SCHED_OTHER;
 		set_policy(pids[i], policy, policy == SCHED_RR);
 		setpriority(PRIO_PROCESS, pids[i], rand() % 40 - 20);
-		if (round % 8 == 0)
+		if (under_vrq() && round % 8 == 0)
 			set_rr_interval(1 + rand() % 30);
 		sleep_ns(MSEC);
 	}
-	set_rr_interval(6);
+	if (under_vrq())
+		set_rr_interval(RR_MS);
 	for (i = 0; i < n; i++) {
 		set_policy(pids[i], SCHED_OTHER, 0);
 		setpriority(PRIO_PROCESS, pids[i], 0);
@@ -310,14 +302,14 @@ static void slice_is_told(void)
 	be_normal();
 	ret = sched_rr_get_interval(0, &ts);
 	if (!under_vrq()) {
-		ksft_test_result_skip("sched_rr_get_interval() tells 6 ms: VRQ's slice\n");
+		ksft_test_result_skip("sched_rr_get_interval() tells VRQ's slice\n");
 		return;
 	}
 	/* in whole ticks */
-	ksft_test_result(!ret && !ts.tv_sec && ts.tv_nsec >= 4000000 &&
+	ksft_test_result(!ret && !ts.tv_sec && ts.tv_nsec >= (long)RR_NS &&
 			 ts.tv_nsec <= 10000000,
-			 "sched_rr_get_interval() tells 6 ms (%ld ns)\n",
-			 ts.tv_nsec);
+			 "sched_rr_get_interval() tells %d ms (%ld ns)\n",
+			 RR_MS, ts.tv_nsec);
 }
 
 int main(void)

@@ -6,7 +6,6 @@
  */
 #include "guest.h"
 
-#define RR_NS		(6 * MSEC)
 #define SHORT_NS	(MSEC / 10)
 #define LONG_NS		(100 * MSEC)
 /* No slice is longer than two of rr_interval */
@@ -146,15 +145,15 @@ static uint64_t turn_of_two(uint64_t ns)
 static void turns_take_as_long(void)
 {
 	uint64_t usual = turn_of_two(0), longest = turn_of_two(LONG_NS);
-	uint64_t three = turn_of_two(3 * MSEC);
+	uint64_t two = turn_of_two(2 * MSEC);
 
-	ksft_print_msg("a turn takes %llu us, with slices of 100 ms %llu us, of 3 ms %llu us\n",
+	ksft_print_msg("a turn takes %llu us, with slices of 100 ms %llu us, of 2 ms %llu us\n",
 		       (unsigned long long)usual / 1000,
 		       (unsigned long long)longest / 1000,
-		       (unsigned long long)three / 1000);
+		       (unsigned long long)two / 1000);
 	ksft_test_result(usual > RR_NS * 9 / 10 && usual < RR_NS * 12 / 10 &&
 			 longest > LONGEST_NS * 9 / 10 && longest < LONGEST_NS * 12 / 10 &&
-			 three > 3 * MSEC * 9 / 10 && three < 3 * MSEC * 12 / 10,
+			 two > 2 * MSEC * 9 / 10 && two < 2 * MSEC * 12 / 10,
 			 "two hogs take turns of the length that was set\n");
 }
 

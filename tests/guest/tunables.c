@@ -13,7 +13,7 @@ static const struct {
 	long long at_boot;
 	const char *bad[6];
 } files[] = {
-	{ "rr_interval", 6, { "0", "1001", "-1", "6ms", "4294967302" } },
+	{ "rr_interval", RR_MS, { "0", "1001", "-1", "3ms", "4294967299" } },
 	{ "yield_type", 1, { "3", "-1", "two", "4294967296" } },
 	{ "interactive", 1, { "2", "-1", "yes", "4294967296" } },
 	{ "iso_cpu", 70, { "101", "-1", "70%", "4294967296" } },
@@ -115,7 +115,7 @@ static void slices(void)
 	long long n, ms;
 	uint64_t time;
 
-	set("rr_interval", "1000");
+	set_rr_interval(1000);
 	one = on_cpu_0(hog, SCHED_OTHER);
 	other = on_cpu_0(hog, SCHED_OTHER);
 	sleep_ns(100 * MSEC);
@@ -127,15 +127,15 @@ static void slices(void)
 	ksft_test_result(ms < 10 || ms > 190,
 			 "with 1000 ms one of two runs for 200 ms (this: %lld ms)\n", ms);
 	/* One of them has most of its second left */
-	set("rr_interval", "2");
+	set_rr_interval(2);
 	n = turns(one);
 	ksft_test_result(n > 80 && n < 125, "2 ms: at once about 100 turns in 400 ms (%lld)\n", n);
-	set("rr_interval", "20");
+	set_rr_interval(20);
 	n = turns(one);
 	ksft_test_result(n > 7 && n < 20, "20 ms: about 10 (%lld)\n", n);
 	ms = interval_ms(one);
 	ksft_test_result(ms == 20, "sched_rr_get_interval() tells 20 ms (%lld)\n", ms);
-	set("rr_interval", "6");
+	set_rr_interval(RR_MS);
 	finish(one);
 	finish(other);
 }

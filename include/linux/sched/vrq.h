@@ -51,7 +51,8 @@ struct vrq_domain;
  * @slept_us: what it has slept in the same time, us
  * @used_at: the CPU time that it had used when @used_us was last computed, ns
  * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
- *	disk or a lock
+ *	disk or a lock, and from a wake-up by another task until the task is queued. That
+ *	is under p->pi_lock, all else under the lock of its run queue
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under
@@ -63,15 +64,15 @@ struct vrq_domain;
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
  * @weight: what the task adds to the weight of its run queue while queued, or with
  *	@only_idle to the weight of SCHED_IDLE tasks
- * @anywhere: the same if every CPU may run the task, else 0
+ * @unconfined: the same if every CPU may run the task, else 0
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
- * @part: the part of that queue, see shared.c. Likewise
+ * @mask_queue: which of the queues in that, see shared.c. Likewise
  * @place: an enum vrq_place
  * @level: the enum vrq_level that the task is queued at
  * @prio: the p->prio that @deadline was computed for
  * @queued: between enqueue_task() and dequeue_task()
  * @yielded: has called sched_yield() and not been passed over since
- * @roams: had more than its part of the load beside it when its slice ended:
+ * @wait_shared: had more than its part of the load beside it when its slice ended:
  *	is to wait in the shared queue
  * @confined: some CPUs are not for it, but for those that are isolated or offline
  * @promoted: was starved, is of a better level until its slice ends
@@ -104,9 +105,9 @@ struct sched_vrq_entity {
 	int		cached_on;
 	unsigned int	rr_ms;
 	unsigned int	weight;
-	unsigned int	anywhere;
+	unsigned int	unconfined;
 	struct vrq_domain *domain;
-	u8		part;
+	u8		mask_queue;
 	u8		place;
 	u8		level;
 	u8		prio;
@@ -114,7 +115,7 @@ struct sched_vrq_entity {
 	u8		yielded;
 	u8		confined;
 	u8		promoted;
-	u8		roams;
+	u8		wait_shared;
 	u8		requested;
 	u8		only_idle;
 	u8		favour;

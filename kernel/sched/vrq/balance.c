@@ -264,7 +264,7 @@ void __init vrq_balance_init_rq(struct rq *rq)
  */
 void vrq_leave_idle(struct rq *rq)
 {
-	vrq_forget_late(rq);
+	vrq_forget_lateness(rq);
 	if (!vrq_clear_idle(rq))
 		pass_kick_on(rq, was_kicked_for(rq));
 }
@@ -537,7 +537,7 @@ static bool expired(struct rq *rq, const struct task_struct *p,
 	if (waited > QUEUE_LIMIT_NS && !hot)
 		return true;
 	/* Time-outs may be long: a queue that is too long has to get shorter all the same */
-	if (!READ_ONCE(vrq_interactive) || (hot && waited < vrq_rr_ns()))
+	if (!READ_ONCE(vrq_interactive) || (hot && waited < VRQ_HOT_MS * NSEC_PER_MSEC))
 		return false;
 
 	return sooner_elsewhere(rq, p, hot, sample);
@@ -581,7 +581,7 @@ static void expire(struct rq *rq)
  *    CPU runs a task with a deadline later by half a turn: it would get less than
  *    its share of the machine; not with the tunable interactive at 0;
  *  - the same by a whole turn, whether its data is hot or not, once it has waited for
- *    rr_interval;
+ *    VRQ_HOT_MS;
  *  - its deadline has passed, its data is no longer hot, and it has waited for a
  *    second;
  *  - a higher class keeps its CPU.
@@ -638,7 +638,7 @@ static bool leaves_core(struct rq *rq)
 	if (!vrq_task(curr) || !curr->vrq.queued || !could_leave(rq, curr))
 		return false;
 	/* To the shared queue, others need not wait for its cache to get cold */
-	curr->vrq.roams = true;
+	curr->vrq.wait_shared = true;
 
 	return true;
 }

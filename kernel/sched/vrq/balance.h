@@ -26,7 +26,7 @@ static inline void vrq_look_afar(struct rq *rq, struct task_struct *curr) { }
 
 static inline void vrq_leave_idle(struct rq *rq)
 {
-	vrq_forget_late(rq);
+	vrq_forget_lateness(rq);
 }
 #endif
 

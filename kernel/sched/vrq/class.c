@@ -122,7 +122,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		if (flags & DEQUEUE_SLEEP) {
 			vrq_note_sleep(rq, p);
 			vrq_note_burst(rq, p);
-			p->vrq.roams = false;
+			p->vrq.wait_shared = false;
 			/* It holds nothing that others wait for, and need not go before them */
 			if (p->vrq.level == VRQ_ISO || p->vrq.since)
 				p->vrq.promoted = false;
@@ -269,7 +269,7 @@ static void task_fork_vrq(struct task_struct *child)
  */
 static void expire_curr(struct rq *rq, struct task_struct *curr)
 {
-	s64 late = atomic64_read(&rq->vrq.late), slice_ns = vrq_slice_ns(curr);
+	s64 late = atomic64_read(&rq->vrq.lateness), slice_ns = vrq_slice_ns(curr);
 
 	update_rq_clock(rq);
 	update_curr_vrq(rq);
@@ -279,7 +279,7 @@ static void expire_curr(struct rq *rq, struct task_struct *curr)
 	vrq_whole_slice(curr);
 	curr->vrq.slice = min(curr->vrq.slice, 0LL);
 	renew_curr(rq, curr);
-	atomic64_set(&rq->vrq.late, late);
+	atomic64_set(&rq->vrq.lateness, late);
 }
 
 static void yield_task_vrq(struct rq *rq)

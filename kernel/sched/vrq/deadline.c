@@ -69,26 +69,25 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 }
 
 /**
- * vrq_spread_weight - what some CPUs have to do once others have taken their part
- * @weight: sum of vrq_weight() over the tasks queued on those CPUs
- * @anywhere_here: the part of @weight of tasks that every CPU may run
- * @anywhere: the sum over all such tasks of the machine
+ * vrq_spread_weight - what some CPUs have to do once tasks are where there is room
+ * @confined: sum of vrq_weight() over the tasks queued on those CPUs that not every CPU
+ *	may run
+ * @unconfined: the sum over all tasks of the machine that every CPU may run
+ * @weight: the sum over all tasks of the machine
  * @cpus: number of those CPUs
  * @all: number of CPUs of the machine
  *
- * Where tasks that may not leave fill those CPUs the others are elsewhere already:
- * then @weight is as it will be.
+ * Tasks that every CPU may run go where there is less to do, until all CPUs have the
+ * same. Those CPUs have more where their confined tasks alone are more than that, and
+ * less where all others together are too few to fill them.
  *
- * Return: @weight, or less.
+ * Return: the weight.
  */
-u64 vrq_spread_weight(u64 weight, u64 anywhere_here, u64 anywhere,
+u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 		      unsigned int cpus, unsigned int all)
 {
-	u64 part = div_u64(anywhere * cpus, max(all, 1U));
-	u64 leaving = anywhere_here > part ? anywhere_here - part : 0;
-
-	/* They were not read at the same moment */
-	return weight - min(weight, leaving);
+	return clamp(div_u64(weight * cpus, max(all, 1U)), confined,
+		     confined + unconfined);
 }
 
 /**

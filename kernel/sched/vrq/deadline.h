@@ -32,7 +32,7 @@ unsigned int vrq_ratio(unsigned int nice_index);
 unsigned int vrq_weight(unsigned int nice_index);
 u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 	     unsigned int cpus);
-u64 vrq_spread_weight(u64 weight, u64 anywhere_here, u64 anywhere,
+u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 		      unsigned int cpus, unsigned int all);
 unsigned int vrq_underrated(s64 late, u64 slack);
 u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late);

@@ -138,15 +138,17 @@ static void long_sleep_leaves_a_deadline_that_has_passed(struct kunit *test)
 
 static void tasks_of_any_cpu_count_where_they_will_be(struct kunit *test)
 {
-	/* 160 tasks for any of 4 CPUs, all at one of them still, beside a pinned one */
-	KUNIT_EXPECT_EQ(test, vrq_spread_weight(161, 160, 160, 1, 4), 41ULL);
-	/* spread already */
-	KUNIT_EXPECT_EQ(test, vrq_spread_weight(41, 40, 160, 1, 4), 41ULL);
+	/* 160 tasks for any of 4 CPUs, beside a pinned one, wherever they are just now */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(1, 160, 161, 1, 4), 40ULL);
+	/* 12 on 4 CPUs; the pinned one's CPU has three and a quarter, not three or four */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(100, 1200, 1300, 1, 4), 325ULL);
 	/* elsewhere, since 100 pinned ones leave them no room */
-	KUNIT_EXPECT_EQ(test, vrq_spread_weight(100, 0, 160, 1, 4), 100ULL);
-	KUNIT_EXPECT_EQ(test, vrq_spread_weight(170, 150, 160, 2, 4), 100ULL);
-	/* most came in between reading the one and the other */
-	KUNIT_EXPECT_EQ(test, vrq_spread_weight(10, 60, 60, 1, 4), 0ULL);
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(100, 160, 260, 1, 4), 100ULL);
+	/* too few to fill a CPU beside one with 100 pinned ones */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(1, 2, 103, 1, 4), 3ULL);
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(2, 0, 102, 2, 4), 2ULL);
+	/* not read at the same moment */
+	KUNIT_EXPECT_EQ(test, vrq_spread_weight(10, 0, 0, 1, 4), 10ULL);
 }
 
 static void load_is_underrated_when_all_are_late(struct kunit *test)

@@ -165,11 +165,11 @@ static void join(int cpu)
 	} else {
 		/* What was counted there is now counted here */
 		atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
-		atomic64_sub(atomic64_xchg(&own->anywhere, 0),
-			     &vrq_machine.anywhere);
+		atomic64_sub(atomic64_xchg(&own->unconfined, 0),
+			     &vrq_machine.unconfined);
 		atomic64_sub(atomic64_xchg(&own->idle_weight, 0),
 			     &vrq_machine.idle_weight);
-		atomic64_sub(atomic64_xchg(&own->late, 0), &vrq_machine.late);
+		atomic64_sub(atomic64_xchg(&own->lateness, 0), &vrq_machine.lateness);
 		own->nr_cpus = 0;
 		domain->cpus[domain->nr_cpus] = cpu;
 		member->index = domain->nr_cpus;

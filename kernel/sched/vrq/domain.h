@@ -9,7 +9,7 @@
 #include "core.h"
 
 /* How many masks of CPUs the tasks in one shared queue may have at a time */
-#define VRQ_PARTS		32
+#define VRQ_MASK_QUEUES		32
 
 /**
  * enum vrq_offer - what CPUs without work may take from a CPU
@@ -24,16 +24,16 @@ enum vrq_offer {
 };
 
 /**
- * struct vrq_part - the tasks in a shared queue that may run on the same CPUs
+ * struct vrq_mask_queue - the tasks in a shared queue that may run on the same CPUs
  * @cpus: those of the domain, by their index. Written, under the domain's lock,
- *	before the part is used, and read without it: who reads a stale mask finds
- *	a part without tasks, or has its bit in the mask of idle CPUs and is kicked
- * @queue: the tasks; a part without any is free for another mask
+ *	before the mask queue is used, and read without it: who reads a stale mask finds
+ *	one without tasks, or has its bit in the mask of idle CPUs and is kicked
+ * @queue: the tasks; where there are none it is free for another mask
  *
  * What is read without the lock is in the first line, and changes only when
  * another task becomes the first one.
  */
-struct vrq_part {
+struct vrq_mask_queue {
 	unsigned long		cpus;
 	struct vrq_queue	queue;
 } ____cacheline_aligned_in_smp;
@@ -53,20 +53,20 @@ struct vrq_part {
  *	it to claim the CPU, see idle.c
  * @offers: the CPUs that have a task for those without work, see enum vrq_offer.
  *	A CPU's bits are written under its rq->lock
- * @lock: protects @used, @parts and what is in them
- * @used: the parts but the first that have tasks; read without the lock
- * @parts: the first is for the tasks that every CPU may run
+ * @lock: protects @used, @mask_queues and what is in them
+ * @used: the mask queues but the first that have tasks; read without the lock
+ * @mask_queues: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
- * @anywhere: the part of it of tasks that every CPU of the machine may run
+ * @unconfined: the part of it of tasks that every CPU of the machine may run
  * @idle_weight: the sum over SCHED_IDLE tasks, which @weight is without
- * @late: sum of how late tasks used up their slices on the CPUs that are busy, ns
+ * @lateness: sum of how late tasks used up their slices on the CPUs that are busy, ns
  * @summed_at: when that was, jiffies; who moves it on does so
  *
  * The first lines are written as CPUs come and go. Of the others each line is
  * written by all CPUs of the domain: @idle as they begin and end to be idle,
  * @offers as their queues begin and cease to have something, the lock and the
- * parts when a task enters or leaves the shared queue.
+ * mask queues when a task enters or leaves the shared queue.
  */
 struct vrq_domain {
 	int			leader;
@@ -82,11 +82,11 @@ struct vrq_domain {
 	atomic_long_t		offers[VRQ_OFFERS] ____cacheline_aligned_in_smp;
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	unsigned long		used ____cacheline_aligned_in_smp;
-	struct vrq_part		parts[VRQ_PARTS];
+	struct vrq_mask_queue	mask_queues[VRQ_MASK_QUEUES];
 	atomic64_t		weight ____cacheline_aligned_in_smp;
-	atomic64_t		anywhere;
+	atomic64_t		unconfined;
 	atomic64_t		idle_weight;
-	atomic64_t		late;
+	atomic64_t		lateness;
 	unsigned long		summed_at;
 };
 
@@ -97,9 +97,9 @@ struct vrq_domain {
  * @nr_domains: how many domains there are, isolated ones too
  * @domains: which, by their leaders
  * @weight: sum over the domains. Written once a tick by a CPU of each domain
- * @anywhere: likewise
+ * @unconfined: likewise
  * @idle_weight: likewise
- * @late: likewise
+ * @lateness: likewise
  * @next: the leader of the domain that was last summed in place of its own CPUs
  */
 struct vrq_machine {
@@ -109,9 +109,9 @@ struct vrq_machine {
 	unsigned int		nr_domains;
 
 	atomic64_t		weight ____cacheline_aligned_in_smp;
-	atomic64_t		anywhere;
+	atomic64_t		unconfined;
 	atomic64_t		idle_weight;
-	atomic64_t		late;
+	atomic64_t		lateness;
 	int			next;
 };
 

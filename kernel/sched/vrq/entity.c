@@ -62,7 +62,7 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 
 	if (vrq_confined(p)) {
 		load = vrq_load_of(p->cpus_ptr, p->nr_cpus_allowed);
-		load.late = atomic64_read(&rq->vrq.late);
+		load.lateness = atomic64_read(&rq->vrq.lateness);
 	} else {
 		load = vrq_load_of_machine();
 	}
@@ -76,22 +76,28 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 }
 
 /*
- * The weight in a load as it counts for spans: as if the tasks that every CPU may
- * run were spread over all CPUs. A parent's children, say, count at its CPU until
- * another takes them.
+ * The weight in a load as it counts for spans: as if the tasks that every CPU may run
+ * were where there is room for them. A parent's children, say, are at its CPU until
+ * another takes them; and a CPU has a task more or less by turns.
  */
 static u64 weight_when_spread(const struct task_struct *p,
 			      const struct vrq_load *load)
 {
+	u64 unconfined = load->unconfined, weight;
 	struct vrq_load all;
 
-	if (!vrq_confined(p))
+	if (!vrq_confined(p) || vrq_domain_of(task_cpu(p))->isolated)
 		return load->weight;
 
 	all = vrq_load_of_machine();
+	weight = all.weight;
+	if (p->vrq.only_idle)
+		weight += all.idle;
+	if (!p->vrq.queued)
+		weight += p->vrq.weight;
 
-	return vrq_spread_weight(load->weight, load->anywhere, all.anywhere,
-				 load->cpus, all.cpus);
+	return vrq_spread_weight(load->weight - min(load->weight, unconfined),
+				 all.unconfined, weight, load->cpus, all.cpus);
 }
 
 /*
@@ -240,18 +246,18 @@ static s64 time_for(const struct task_struct *p, s64 slice)
  * was last asked, and as much as it waited for the CPU of the time when it had none:
  * one that sleeps is late because of that.
  */
-static void learn_late(struct rq *rq, struct task_struct *p, s64 late)
+static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 used = p->se.sum_exec_runtime - p->vrq.renewed_used;
 	u64 part = div64_u64(min(used, rr_ns) << 10, rr_ns);
 	s64 off = rq_clock(rq) - p->vrq.renewed_at - used;
-	s64 mean = atomic64_read(&rq->vrq.late);
+	s64 mean = atomic64_read(&rq->vrq.lateness);
 
 	if (off > (s64)p->vrq.waited)
 		part = div64_u64(part * p->vrq.waited, off);
 
-	atomic64_set(&rq->vrq.late, mean + ((late - mean) * (s64)part >> 14));
+	atomic64_set(&rq->vrq.lateness, mean + ((late - mean) * (s64)part >> 14));
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
 }
 
@@ -271,11 +277,11 @@ static u64 renew_span(struct rq *rq, struct task_struct *p,
 	u64 spread = weight_when_spread(p, load);
 	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, spread, load->cpus);
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
-	u64 factor = vrq_underrated(min(kept_waiting, load->late), slack);
+	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
 
-	slack = slack * vrq_underrated(load->late, slack) >> 10;
+	slack = slack * vrq_underrated(load->lateness, slack) >> 10;
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
-	learn_late(rq, p, *late);
+	learn_lateness(rq, p, *late);
 	p->vrq.waited = 0;
 	p->vrq.span = vrq_task_span(p, rr_ns, spread, load->cpus) * factor >> 10;
 	p->vrq.renewed_at = rq_clock(rq);
@@ -317,9 +323,9 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	more = slices_due(p);
 	p->vrq.slice += more;
 	p->vrq.deadline = vrq_next_deadline(p->vrq.deadline, rq_clock(rq),
-					    time_for(p, more), slack, load.late);
+					    time_for(p, more), slack, load.lateness);
 	p->vrq.requested = 0;
-	p->vrq.roams = overloaded(rq, p, &load);
+	p->vrq.wait_shared = overloaded(rq, p, &load);
 	p->vrq.margin = vrq_preempt_margin();
 	p->vrq.prio = p->prio;
 	p->vrq.promoted = false;
@@ -392,7 +398,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
-	if (by_interrupt && p->vrq.since)
+	if (p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
 	if (request >= rr_ns && !sets_slice(p)) {
@@ -411,7 +417,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		load = load_for(rq, p);
 		late = now - start;
 		slack = renew_span(rq, p, &load, &late);
-		late = max(load.late, 0LL);
+		late = max(load.lateness, 0LL);
 		start = clamp(start, now - 2 * (slack + late), now + slack);
 	}
 	if (!by_interrupt)
@@ -457,17 +463,17 @@ void vrq_whole_slice(struct task_struct *p)
 }
 
 /**
- * vrq_forget_late - the CPU has been idle: nobody was late for want of it
+ * vrq_forget_lateness - the CPU has been idle: nobody was late for want of it
  * @rq: its run queue, locked, its clock updated
  *
  * By a factor of e in 64 ms or so.
  */
-void vrq_forget_late(struct rq *rq)
+void vrq_forget_lateness(struct rq *rq)
 {
 	s64 idle_ms = (rq_clock(rq) - rq->vrq.idle_since) >> 20;
-	s64 late = atomic64_read(&rq->vrq.late);
+	s64 late = atomic64_read(&rq->vrq.lateness);
 
-	atomic64_set(&rq->vrq.late, late - (late * min(idle_ms, 64LL) >> 6));
+	atomic64_set(&rq->vrq.lateness, late - (late * min(idle_ms, 64LL) >> 6));
 }
 
 /* Who lets others go first waits no longer than so many of its turns */
@@ -506,14 +512,21 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
  * time: one that slept 2 ms between gave a hog 72% beside another. The favour of @from
  * does not count: it is for what a task does itself.
  *
+ * What it has paid and not made up for by sleeping since, it cannot lend again: it may
+ * have to pay for one turn only when it wakes up, see vrq_request(), so that without this
+ * one that slept 2 ms between left the other hog 22% of the CPU, not the third that is
+ * its share.
+ *
  * The deadline of @from may date from long ago. It does not pay for that with more than
  * three turns, or with the deadline that @to had.
  */
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now)
 {
+	s64 start = from->vrq.deadline - time_for(from, from->vrq.slice);
 	u64 old = to->vrq.deadline, price;
 
-	if (from->vrq.level != to->vrq.level || old <= from->vrq.deadline)
+	if (from->vrq.level != to->vrq.level || old <= from->vrq.deadline ||
+	    start > (s64)now)
 		return;
 
 	price = mul_u64_u32_div(old - from->vrq.deadline, vrq_task_weight(to),
@@ -588,7 +601,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.weight = vrq_task_weight(p);
 	vrq_note_affinity(p);
-	p->vrq.anywhere = vrq_confined(p) ? 0 : p->vrq.weight;
+	p->vrq.unconfined = vrq_confined(p) ? 0 : p->vrq.weight;
 
 	if (p->vrq.slice <= 0)
 		vrq_renew_slice(rq, p);

@@ -25,12 +25,12 @@
 
 /*
  * A wake-up preempts a task of the same level only if its deadline is earlier
- * by this much, ns. Two tasks that wake each other have deadlines a fraction
+ * by this much, ns: a slice. Two tasks that wake each other have deadlines a fraction
  * of a slice apart, and nobody gains from preempting in turn.
  */
 static inline s64 vrq_preempt_margin(void)
 {
-	return vrq_rr_ns() / 2;
+	return vrq_rr_ns();
 }
 
 /* level and deadline in one number: the lower is picked first */
@@ -67,7 +67,7 @@ void vrq_extend_slice(struct task_struct *p);
 void vrq_whole_slice(struct task_struct *p);
 void vrq_note_burst(struct rq *rq, struct task_struct *p);
 void vrq_request(struct rq *rq, struct task_struct *p);
-void vrq_forget_late(struct rq *rq);
+void vrq_forget_lateness(struct rq *rq);
 void vrq_defer(struct rq *rq, struct task_struct *p,
 	       const struct task_struct *last);
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now);

@@ -80,7 +80,7 @@ static unsigned int timeout_ms(int setting)
 	if (preempt_model_none())
 		return MSEC_PER_SEC;
 
-	return READ_ONCE(vrq_rr_interval_ms);
+	return VRQ_HOT_MS;
 }
 
 /**

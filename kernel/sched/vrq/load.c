@@ -33,14 +33,14 @@ void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 	}
 
 	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
-	WRITE_ONCE(rq->vrq.anywhere,
-		   rq->vrq.anywhere + sign * (long)p->vrq.anywhere);
+	WRITE_ONCE(rq->vrq.unconfined,
+		   rq->vrq.unconfined + sign * (long)p->vrq.unconfined);
 }
 
 static void count_cpu(struct vrq_load *load, int cpu)
 {
 	load->weight += READ_ONCE(cpu_rq(cpu)->vrq.weight);
-	load->anywhere += READ_ONCE(cpu_rq(cpu)->vrq.anywhere);
+	load->unconfined += READ_ONCE(cpu_rq(cpu)->vrq.unconfined);
 	load->idle += READ_ONCE(cpu_rq(cpu)->vrq.idle_weight);
 }
 
@@ -76,13 +76,13 @@ static void sum_up(struct vrq_domain *domain)
 		count_cpu(&load, domain->cpus[i]);
 		/* Nobody is late for want of an idle CPU */
 		if (busy & BIT(i))
-			load.late += atomic64_read(&cpu_rq(domain->cpus[i])->vrq.late);
+			load.lateness += atomic64_read(&cpu_rq(domain->cpus[i])->vrq.lateness);
 	}
 
 	publish(domain, &domain->weight, &vrq_machine.weight, load.weight);
-	publish(domain, &domain->anywhere, &vrq_machine.anywhere, load.anywhere);
+	publish(domain, &domain->unconfined, &vrq_machine.unconfined, load.unconfined);
 	publish(domain, &domain->idle_weight, &vrq_machine.idle_weight, load.idle);
-	publish(domain, &domain->late, &vrq_machine.late, load.late);
+	publish(domain, &domain->lateness, &vrq_machine.lateness, load.lateness);
 }
 
 /* One domain more, in turns, if its own CPUs have not for a while */
@@ -124,10 +124,10 @@ struct vrq_load vrq_load_of_machine(void)
 
 	return (struct vrq_load) {
 		.weight = max(atomic64_read(&vrq_machine.weight), 0LL),
-		.anywhere = max(atomic64_read(&vrq_machine.anywhere), 0LL),
+		.unconfined = max(atomic64_read(&vrq_machine.unconfined), 0LL),
 		.idle = max(atomic64_read(&vrq_machine.idle_weight), 0LL),
 		.cpus = cpus,
-		.late = div_s64(atomic64_read(&vrq_machine.late), cpus),
+		.lateness = div_s64(atomic64_read(&vrq_machine.lateness), cpus),
 	};
 }
 
@@ -151,7 +151,7 @@ static void take_part(struct vrq_load *load, unsigned int of_them,
 		      unsigned int cpus)
 {
 	load->weight = div_u64(load->weight * of_them, max(cpus, 1U));
-	load->anywhere = div_u64(load->anywhere * of_them, max(cpus, 1U));
+	load->unconfined = div_u64(load->unconfined * of_them, max(cpus, 1U));
 	load->idle = div_u64(load->idle * of_them, max(cpus, 1U));
 	load->cpus = max(of_them, 1U);
 }
@@ -161,7 +161,7 @@ static struct vrq_load load_of_domain(struct vrq_domain *domain,
 {
 	struct vrq_load load = {
 		.weight = atomic64_read(&domain->weight),
-		.anywhere = atomic64_read(&domain->anywhere),
+		.unconfined = atomic64_read(&domain->unconfined),
 		.idle = atomic64_read(&domain->idle_weight),
 	};
 
@@ -203,7 +203,7 @@ struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 		}
 		part = load_of_domain(domain, cpus);
 		load.weight += part.weight;
-		load.anywhere += part.anywhere;
+		load.unconfined += part.unconfined;
 		load.idle += part.idle;
 		load.cpus += cpus;
 	}

@@ -11,18 +11,18 @@
  * struct vrq_load - what some CPUs have to do
  * @weight: sum of vrq_task_weight() over the tasks that are queued on them, but for
  *	SCHED_IDLE ones
- * @anywhere: the part of that of tasks that every CPU may run
+ * @unconfined: the part of that of tasks that every CPU may run
  * @idle: the sum over SCHED_IDLE tasks: next to others they count for nothing
  * @cpus: how many CPUs these are, at least 1
- * @late: how late tasks used up their slices, on the mean, ns; vrq_load_of() leaves
+ * @lateness: how late tasks used up their slices, on the mean, ns; vrq_load_of() leaves
  *	that to its caller
  */
 struct vrq_load {
 	u64		weight;
-	u64		anywhere;
+	u64		unconfined;
 	u64		idle;
 	unsigned int	cpus;
-	s64		late;
+	s64		lateness;
 };
 
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign);

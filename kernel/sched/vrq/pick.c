@@ -53,11 +53,11 @@ bool vrq_somebody_waits(struct rq *rq, s64 key)
 	       vrq_shared_best_key(cpu_of(rq)) < key;
 }
 
-/* A task with a key before @key that has waited for half a slice? */
+/* A task with a key before @key that has waited for a slice? */
 static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
 {
 	return vrq_queue_best_key(queue) < key &&
-	       now - vrq_queue_first(queue)->vrq.since > vrq_rr_ns() / 2;
+	       now - vrq_queue_first(queue)->vrq.since > vrq_rr_ns();
 }
 
 /* The same of the tasks that wait for this CPU; its own is one of those queued */
@@ -77,7 +77,7 @@ static bool better_here(struct rq *rq, s64 key)
  * waker was to sleep and has not, or the deadline was not earlier by enough.
  *
  * Return: true if a task that waits for this CPU has an earlier deadline by the
- * margin and has waited for half a slice; or if one of a better level is in the
+ * margin and has waited for a slice; or if one of a better level is in the
  * shared queue.
  */
 bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
@@ -145,7 +145,7 @@ struct task_struct *vrq_take_shared(struct rq *rq, struct vrq_domain *domain,
 	if (task_rq(p) != rq) {
 		vrq_bring_home(rq, p);
 		/* One more is here now: if that is too many, @curr waits for all CPUs */
-		curr->vrq.roams = curr->vrq.queued && vrq_overloaded(rq, curr);
+		curr->vrq.wait_shared = curr->vrq.queued && vrq_overloaded(rq, curr);
 	}
 
 	return p;

@@ -105,11 +105,11 @@ static void offer_slot(struct rq *rq, bool offered) { }
 static bool may_queue(struct rq *rq, struct task_struct *p)
 {
 	struct task_struct *curr = vrq_curr(rq);
-	bool roams = p->vrq.roams;
+	bool wait_shared = p->vrq.wait_shared;
 
-	p->vrq.roams = false;
+	p->vrq.wait_shared = false;
 
-	return !roams && p->vrq.level != VRQ_ISO && vrq_cacheable(p) &&
+	return !wait_shared && p->vrq.level != VRQ_ISO && vrq_cacheable(p) &&
 	       (vrq_task(curr) || curr == rq->idle) &&
 	       cpumask_test_cpu(cpu_of(rq), p->cpus_ptr) &&
 	       cpu_active(cpu_of(rq)) &&

@@ -62,9 +62,9 @@ struct vrq_queue {
  *	count for SCHED_IDLE alone.
  *	Written at each enqueue and dequeue; read once a tick by one CPU of the
  *	domain, see load.c, and by CPUs that run a task which may use few CPUs
- * @anywhere: the part of @weight of tasks that every CPU may run; as @weight
+ * @unconfined: the part of @weight of tasks that every CPU may run; as @weight
  * @idle_weight: the sum over those that count for SCHED_IDLE alone; as @weight
- * @late: how late tasks used up their slices here, on the mean of the last 16
+ * @lateness: how late tasks used up their slices here, on the mean of the last 16
  *	or so, ns. Written when a slice is renewed; read as @weight
  * @runs: the weight of the running task, 0 if it is not VRQ's. Written at each
  *	switch with the tunable smt_nice only, see smt.c; read by the other
@@ -109,9 +109,9 @@ struct vrq_rq {
 	atomic64_t		priodl ____cacheline_aligned_in_smp;
 	struct task_struct	*slot;
 	unsigned long		weight;
-	unsigned long		anywhere;
+	unsigned long		unconfined;
 	unsigned long		idle_weight;
-	atomic64_t		late;
+	atomic64_t		lateness;
 #ifdef CONFIG_SCHED_SMT
 	unsigned int		runs;
 	bool			gives_way;

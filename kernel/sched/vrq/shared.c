@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The shared queue of a domain, in parts: one for the tasks that every CPU of the
- * domain may run, and one for each other mask of them that tasks in it have. All
- * tasks of a part may run on the same CPUs of the domain. So whoever looks for one
- * steps over none that it may not run, however many wait for others; and an idle
- * CPU can be had for the first of a part, or for none of it.
+ * The shared queue of a domain, a queue for each CPU mask: one for the tasks that every
+ * CPU of the domain may run, and one for each other mask of its CPUs that tasks in it
+ * have. All tasks of a mask queue may run on the same CPUs of the domain. So whoever
+ * looks for one steps over none that it may not run, however many wait for others; and
+ * an idle CPU can be had for the first of a mask queue, or for none of it.
  *
- * Tasks that every CPU of the machine may run have a part of their own too, so that
- * CPUs of other domains find them beside any number of tasks confined to this one. Of
- * the other parts they look at the first task, for which of these they may run is not
- * known before.
+ * Tasks that every CPU of the machine may run have a mask queue of their own too, so
+ * that CPUs of other domains find them beside any number of tasks confined to this one.
+ * Of the other mask queues they look at the first task, for which of these they may run
+ * is not known before.
  */
 #include "counters.h"
 #include "idle.h"
@@ -41,39 +41,40 @@ void __init vrq_shared_init(void)
 	struct vrq_domain *domain;
 	int cpu, i;
 
-	BUILD_BUG_ON(VRQ_PARTS > BITS_PER_LONG);
+	BUILD_BUG_ON(VRQ_MASK_QUEUES > BITS_PER_LONG);
 	for_each_possible_cpu(cpu) {
 		domain = vrq_domain_led_by(cpu);
 		raw_spin_lock_init(&domain->lock);
-		domain->parts[0].cpus = ~0UL;
-		for (i = 0; i < VRQ_PARTS; i++)
-			vrq_queue_init(&domain->parts[i].queue);
+		domain->mask_queues[0].cpus = ~0UL;
+		for (i = 0; i < VRQ_MASK_QUEUES; i++)
+			vrq_queue_init(&domain->mask_queues[i].queue);
 	}
 }
 
-/* The parts that have tasks, and the first; without the lock a hint */
-static unsigned long parts_of(struct vrq_domain *domain)
+/* The mask queues that have tasks, and the first; without the lock a hint */
+static unsigned long mask_queues_of(struct vrq_domain *domain)
 {
 	return READ_ONCE(domain->used) | 1;
 }
 
-/* The part for tasks with this mask, or NULL. The lock is held */
-static struct vrq_part *part_for(struct vrq_domain *domain, unsigned long cpus)
+/* The mask queue for tasks with this mask, or NULL. The lock is held */
+static struct vrq_mask_queue *mask_queue_for(struct vrq_domain *domain,
+					     unsigned long cpus)
 {
 	unsigned long i = 1;
 
-	for_each_set_bit_from(i, &domain->used, VRQ_PARTS) {
-		if (domain->parts[i].cpus == cpus)
-			return &domain->parts[i];
+	for_each_set_bit_from(i, &domain->used, VRQ_MASK_QUEUES) {
+		if (domain->mask_queues[i].cpus == cpus)
+			return &domain->mask_queues[i];
 	}
 
 	/* the first is never free for another mask */
-	i = find_next_zero_bit(&domain->used, VRQ_PARTS, 1);
-	if (i >= VRQ_PARTS)
+	i = find_next_zero_bit(&domain->used, VRQ_MASK_QUEUES, 1);
+	if (i >= VRQ_MASK_QUEUES)
 		return NULL;
-	WRITE_ONCE(domain->parts[i].cpus, cpus);
+	WRITE_ONCE(domain->mask_queues[i].cpus, cpus);
 
-	return &domain->parts[i];
+	return &domain->mask_queues[i];
 }
 
 /*
@@ -104,32 +105,32 @@ bool vrq_shared_add(struct rq *rq, struct task_struct *p)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
 	unsigned long cpus = cpus_for(domain, p);
-	struct vrq_part *part;
+	struct vrq_mask_queue *mq;
 
 	lock_domain(domain);
-	part = cpus == ~0UL ? domain->parts : part_for(domain, cpus);
-	if (part) {
+	mq = cpus == ~0UL ? domain->mask_queues : mask_queue_for(domain, cpus);
+	if (mq) {
 		p->vrq.domain = domain;
-		p->vrq.part = part - domain->parts;
-		vrq_queue_add(&part->queue, p);
-		if (p->vrq.part)
-			WRITE_ONCE(domain->used, domain->used | BIT(p->vrq.part));
+		p->vrq.mask_queue = mq - domain->mask_queues;
+		vrq_queue_add(&mq->queue, p);
+		if (p->vrq.mask_queue)
+			WRITE_ONCE(domain->used, domain->used | BIT(p->vrq.mask_queue));
 	}
 	unlock_domain(domain);
-	if (!part)
+	if (!mq)
 		vrq_count(VRQ_SHARED_FULL);
 
-	return part;
+	return mq;
 }
 
 /* The lock is held */
 static void remove(struct vrq_domain *domain, struct task_struct *p)
 {
-	struct vrq_part *part = &domain->parts[p->vrq.part];
+	struct vrq_mask_queue *mq = &domain->mask_queues[p->vrq.mask_queue];
 
-	vrq_queue_del(&part->queue, p);
-	if (p->vrq.part && vrq_queue_best_key(&part->queue) == VRQ_KEY_NONE)
-		WRITE_ONCE(domain->used, domain->used & ~BIT(p->vrq.part));
+	vrq_queue_del(&mq->queue, p);
+	if (p->vrq.mask_queue && vrq_queue_best_key(&mq->queue) == VRQ_KEY_NONE)
+		WRITE_ONCE(domain->used, domain->used & ~BIT(p->vrq.mask_queue));
 }
 
 /**
@@ -147,24 +148,25 @@ void vrq_shared_del(struct task_struct *p)
 }
 
 /*
- * Of the parts that @among has a bit for, the one with the best key before @limit
+ * Of the mask queues that @among has a bit for, the one with the best key before @limit
  * among those for the CPUs @cpus; @limit becomes that key. Without the lock a hint.
  */
-static struct vrq_part *best_part(struct vrq_domain *domain, unsigned long among,
-				  unsigned long cpus, s64 *limit)
+static struct vrq_mask_queue *best_mask_queue(struct vrq_domain *domain,
+					      unsigned long among,
+					      unsigned long cpus, s64 *limit)
 {
-	struct vrq_part *best = NULL, *part;
+	struct vrq_mask_queue *best = NULL, *mq;
 	unsigned long i;
 	s64 key;
 
-	for_each_set_bit(i, &among, VRQ_PARTS) {
-		part = &domain->parts[i];
-		if (!(READ_ONCE(part->cpus) & cpus))
+	for_each_set_bit(i, &among, VRQ_MASK_QUEUES) {
+		mq = &domain->mask_queues[i];
+		if (!(READ_ONCE(mq->cpus) & cpus))
 			continue;
-		key = vrq_queue_best_key(&part->queue);
+		key = vrq_queue_best_key(&mq->queue);
 		if (key < *limit) {
 			*limit = key;
-			best = part;
+			best = mq;
 		}
 	}
 
@@ -182,10 +184,10 @@ s64 vrq_shared_best_key(int cpu)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu);
 	unsigned long used = READ_ONCE(domain->used);
-	s64 key = vrq_queue_best_key(&domain->parts[0].queue);
+	s64 key = vrq_queue_best_key(&domain->mask_queues[0].queue);
 
 	if (unlikely(used))
-		best_part(domain, used, vrq_bit_of(cpu), &key);
+		best_mask_queue(domain, used, vrq_bit_of(cpu), &key);
 
 	return key;
 }
@@ -200,25 +202,26 @@ s64 vrq_shared_key_of_any(struct vrq_domain *domain)
 {
 	s64 key = VRQ_KEY_NONE;
 
-	best_part(domain, parts_of(domain), ~0UL, &key);
+	best_mask_queue(domain, mask_queues_of(domain), ~0UL, &key);
 
 	return key;
 }
 
 /*
- * The first task with a key before @limit of the level that @part's first one
+ * The first task with a key before @limit of the level that @mq's first one
  * has and that @rq's CPU may run, with the lock of its home, if another than @rq,
  * held. The domain's lock is held.
  */
-static struct task_struct *first_with_lock(struct rq *rq, struct vrq_part *part,
+static struct task_struct *first_with_lock(struct rq *rq,
+					   struct vrq_mask_queue *mq,
 					   s64 limit, int *tries, bool *missed)
 {
-	struct task_struct *p = vrq_queue_first(&part->queue);
+	struct task_struct *p = vrq_queue_first(&mq->queue);
 
 	for (; p && *tries; --*tries, p = vrq_queue_next(p)) {
 		if (vrq_key(p) >= limit)
 			return NULL;
-		/* of another domain, and this mask is not that of the part's first */
+		/* of another domain, and this mask is not that of the first */
 		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
 			continue;
 		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
@@ -230,19 +233,19 @@ static struct task_struct *first_with_lock(struct rq *rq, struct vrq_part *part,
 	return NULL;
 }
 
-/* The parts of another domain whose first task a CPU may run. The lock is held */
-static unsigned long parts_open_to(struct vrq_domain *domain, int cpu)
+/* The mask queues of another domain whose first task a CPU may run. The lock is held */
+static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu)
 {
-	unsigned long parts = parts_of(domain), i;
+	unsigned long queues = mask_queues_of(domain), i;
 	struct task_struct *p;
 
-	for_each_set_bit(i, &parts, VRQ_PARTS) {
-		p = vrq_queue_first(&domain->parts[i].queue);
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
+		p = vrq_queue_first(&domain->mask_queues[i].queue);
 		if (!p || !cpumask_test_cpu(cpu, p->cpus_ptr))
-			parts &= ~BIT(i);
+			queues &= ~BIT(i);
 	}
 
-	return parts;
+	return queues;
 }
 
 static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
@@ -250,22 +253,22 @@ static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
 {
 	bool here = domain == vrq_domain_of(cpu_of(rq));
 	unsigned long cpus = here ? vrq_bit_of(cpu_of(rq)) : ~0UL;
-	unsigned long among = here ? parts_of(domain) :
-				     parts_open_to(domain, cpu_of(rq));
+	unsigned long among = here ? mask_queues_of(domain) :
+				     mask_queues_for_cpu(domain, cpu_of(rq));
 	int tries = TAKE_TRIES;
-	struct vrq_part *part;
+	struct vrq_mask_queue *mq;
 	struct task_struct *p;
 	s64 key;
 
 	for (;;) {
 		key = limit;
-		part = best_part(domain, among, cpus, &key);
-		if (!part || !tries)
+		mq = best_mask_queue(domain, among, cpus, &key);
+		if (!mq || !tries)
 			return NULL;
-		p = first_with_lock(rq, part, limit, &tries, missed);
+		p = first_with_lock(rq, mq, limit, &tries, missed);
 		if (p)
 			return p;
-		among &= ~BIT(part - domain->parts);
+		among &= ~BIT(mq - domain->mask_queues);
 	}
 }
 
@@ -275,13 +278,13 @@ static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
  */
 static struct task_struct *first_at_home(struct rq *rq, struct vrq_domain *domain)
 {
-	unsigned long parts = parts_of(domain), i;
+	unsigned long queues = mask_queues_of(domain), i;
 	enum vrq_level level;
 	struct task_struct *p;
 
-	for_each_set_bit(i, &parts, VRQ_PARTS) {
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
 		for (level = 0; level < VRQ_LEVELS; level++) {
-			p = vrq_queue_first_of(&domain->parts[i].queue, level);
+			p = vrq_queue_first_of(&domain->mask_queues[i].queue, level);
 			while (p && task_rq(p) != rq)
 				p = vrq_queue_next(p);
 			if (p)
@@ -322,14 +325,14 @@ struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
 }
 
 /* Promote one task, see vrq_promote_starved(), and find it an idle CPU */
-static bool promote_in(struct vrq_domain *domain, struct vrq_part *part,
+static bool promote_in(struct vrq_domain *domain, struct vrq_mask_queue *mq,
 		       enum vrq_level level, u64 now)
 {
 	struct task_struct *p = NULL;
 
 	lock_domain(domain);
-	if (vrq_queue_has_starved(&part->queue, level, now))
-		p = vrq_queue_promote_first(&part->queue, level, now);
+	if (vrq_queue_has_starved(&mq->queue, level, now))
+		p = vrq_queue_promote_first(&mq->queue, level, now);
 	/*
 	 * For a moment the task was in neither tree: a CPU that went idle then may
 	 * have seen nothing
@@ -354,16 +357,16 @@ static bool promote_in(struct vrq_domain *domain, struct vrq_part *part,
 bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu);
-	unsigned long parts = parts_of(domain), i;
-	struct vrq_part *part;
+	unsigned long queues = mask_queues_of(domain), i;
+	struct vrq_mask_queue *mq;
 
-	for_each_set_bit(i, &parts, VRQ_PARTS) {
-		part = &domain->parts[i];
-		if (!vrq_queue_has_starved(&part->queue, level, now))
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
+		mq = &domain->mask_queues[i];
+		if (!vrq_queue_has_starved(&mq->queue, level, now))
 			continue;
-		if (level == VRQ_NORMAL && !(READ_ONCE(part->cpus) & vrq_bit_of(cpu)))
+		if (level == VRQ_NORMAL && !(READ_ONCE(mq->cpus) & vrq_bit_of(cpu)))
 			continue;
-		return promote_in(domain, part, level, now);
+		return promote_in(domain, mq, level, now);
 	}
 
 	return false;
@@ -373,21 +376,21 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
  * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
  * @domain: the domain
  *
- * For the first task of a few parts.
+ * For the first task of a few mask queues.
  */
 void vrq_shared_kick(struct vrq_domain *domain)
 {
 	int tries = TAKE_TRIES;
 	struct task_struct *p;
-	unsigned long i, parts;
+	unsigned long i, queues;
 
 	if (vrq_shared_key_of_any(domain) == VRQ_KEY_NONE)
 		return;
 
 	lock_domain(domain);
-	parts = parts_of(domain);
-	for_each_set_bit(i, &parts, VRQ_PARTS) {
-		p = vrq_queue_first(&domain->parts[i].queue);
+	queues = mask_queues_of(domain);
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
+		p = vrq_queue_first(&domain->mask_queues[i].queue);
 		if (!p)
 			continue;
 		if (vrq_kick_idle_for(p) || !--tries)

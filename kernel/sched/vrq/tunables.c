@@ -11,7 +11,7 @@
 #include "core.h"
 #include "tunables.h"
 
-unsigned int vrq_rr_interval_ms __read_mostly = 6;
+unsigned int vrq_rr_interval_ms __read_mostly = 3;
 unsigned int vrq_yield_type __read_mostly = VRQ_YIELD_GIVE_WAY;
 unsigned int vrq_interactive __read_mostly = 1;
 

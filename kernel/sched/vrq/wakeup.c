@@ -50,6 +50,9 @@ void __vrq_note_waker(struct task_struct *p)
 {
 	p->vrq.margin = woken_from_outside() ? 0 :
 			max_t(s64, vrq_preempt_margin(), p->vrq.span);
+	/* What it slept was for another task, if only a real-time one, see weight.c */
+	if (in_task() && !(current->flags & PF_KTHREAD))
+		p->vrq.since = 0;
 }
 
 #ifdef CONFIG_SMP

@@ -12,11 +12,11 @@
  *	favour = 4 for a demand of up to 5/8, 1 for one from 7/8 on, linear in between
  *
  * Used is the CPU time of the last 128 to 256 ms of both, slept what it slept in them. A
- * sleep counts if it was interruptible, and an interrupt ended it: it was for a time or
- * a user. One for a disk or a lock does not, nor one that another task ended, else two
- * tasks that hand a hog's work to each other would be favoured. To wait for the CPU is
- * neither, but what a task slept lies back further after that: where it is given a new
- * slice. What bounds it:
+ * sleep counts if it was interruptible, and an interrupt ended it, or a kernel thread that
+ * stands for one: it was for a time or a user. One for a disk or a lock does not, nor one
+ * that another task ended, be it a real-time one, else two tasks that hand a hog's work
+ * to each other would be favoured. To wait for the CPU is neither, but what a task slept
+ * lies back further after that: where it is given a new slice. What bounds it:
  *
  *  - A task is favoured for as long as it needs less than 7/8 of a CPU. A hog that naps
  *    for 50 us before each tick of 1 ms has a demand of 0.95.
@@ -111,8 +111,8 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  *
  * What it slept counts for less by the part that it waited of the time over which the
  * demand is measured. Else a hog of little weight would look like one that sleeps for
- * seconds: of 20 hogs that had slept for different times until they began, the shares of
- * their first second were off by 30%, now by 16%. Were what it used to count for less
+ * seconds: of 20 hogs of five nice levels that had slept until they began together, the
+ * shares of the first second were off by 41%, now by 16%. Were what it used to count for less
  * too, a hog that naps before each tick would get 118% of its share.
  *
  * The favour is not computed anew.

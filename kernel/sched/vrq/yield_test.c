@@ -24,6 +24,8 @@ struct yield_test {
 	struct task_struct *caller;
 	/* what the caller counts */
 	atomic_t trials;
+	/* for how long it sleeps between, us */
+	unsigned int nap_us;
 	unsigned int yielded;
 	unsigned int gone_to[HOGS];
 };
@@ -69,7 +71,7 @@ static int pull(void *arg)
 	enum hog to = (long)arg;
 
 	while (!kthread_should_stop()) {
-		usleep_range_state(2000, 2100, TASK_INTERRUPTIBLE);
+		usleep_range_state(state.nap_us, state.nap_us + 100, TASK_INTERRUPTIBLE);
 		state.yielded += yield_to(state.hogs[to], false) > 0;
 	}
 
@@ -114,27 +116,41 @@ static void goes_to_a_late_deadline(struct kunit *test)
 	try(test, FAR);
 }
 
-/* It may give what is its own, not what others have a right to: a third is left */
-static void earns_nobody_more_than_two_shares(struct kunit *test)
+/* What the one of two hogs gets to which nobody yields, in permille of both */
+static u64 left_by_pull(struct kunit *test, unsigned int nap_us)
 {
 	u64 used[HOGS];
 	enum hog i;
 
-	state.hogs[NEAR] = start(test, hog, (void *)NEAR, 0);
-	state.hogs[FAR] = start(test, hog, (void *)FAR, 0);
-	state.caller = start(test, pull, (void *)(long)NEAR, 0);
+	state.yielded = 0;
+	WRITE_ONCE(state.nap_us, nap_us);
 	msleep(200);
 	for (i = NEAR; i < HOGS; i++)
 		used[i] = READ_ONCE(state.hogs[i]->se.sum_exec_runtime);
 	msleep(PULL_MS);
 	for (i = NEAR; i < HOGS; i++)
 		used[i] = READ_ONCE(state.hogs[i]->se.sum_exec_runtime) - used[i];
-	kunit_info(test, "%llu and %llu ns, yielded %u times\n", used[NEAR], used[FAR],
-		   state.yielded);
-	KUNIT_EXPECT_GE(test, state.yielded, PULL_MS / 10);
-	/* With a copy of the deadline 276 are left of 1000, with none 500 */
-	KUNIT_EXPECT_GE(test, used[FAR] * 1000, 310 * (used[NEAR] + used[FAR]));
-	KUNIT_EXPECT_LE(test, used[FAR] * 1000, 450 * (used[NEAR] + used[FAR]));
+	kunit_info(test, "naps of %u us: %llu and %llu ns, yielded %u times\n", nap_us,
+		   used[NEAR], used[FAR], state.yielded);
+	KUNIT_EXPECT_GE(test, state.yielded, PULL_MS / 40);
+
+	return div64_u64(used[FAR] * 1000, used[NEAR] + used[FAR]);
+}
+
+/* It may give what is its own, not what others have a right to: a third is left */
+static void earns_nobody_more_than_two_shares(struct kunit *test)
+{
+	u64 left;
+
+	state.nap_us = 2000;
+	state.hogs[NEAR] = start(test, hog, (void *)NEAR, 0);
+	state.hogs[FAR] = start(test, hog, (void *)FAR, 0);
+	state.caller = start(test, pull, (void *)(long)NEAR, 0);
+	KUNIT_EXPECT_GE(test, left_by_pull(test, 2000), 310);
+	/* With a copy of the deadline 276 are left, where nothing is lent 500 */
+	left = left_by_pull(test, 20000);
+	KUNIT_EXPECT_GE(test, left, 310);
+	KUNIT_EXPECT_LE(test, left, 450);
 }
 
 #define NOW	(100ULL * NSEC_PER_SEC)
@@ -152,6 +168,7 @@ static void two_tasks(struct kunit *test, struct task_struct **from,
 	(*from)->vrq.level = VRQ_NORMAL;
 	(*to)->vrq.level = VRQ_NORMAL;
 	(*from)->vrq.span = 20 * NSEC_PER_MSEC;
+	(*from)->vrq.rr_ms = 5;
 	(*from)->vrq.deadline = NOW;
 	(*to)->vrq.deadline = NOW + 30 * NSEC_PER_USEC;
 }
@@ -212,6 +229,23 @@ static void pays_three_turns_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to->vrq.deadline, 0);
 }
 
+/* Half of its slice is left, and its deadline counts from a moment that is still to come */
+static void lends_nothing_that_it_owes(struct kunit *test)
+{
+	struct task_struct *from, *to;
+
+	two_tasks(test, &from, &to);
+	to->vrq.deadline = NOW + 30 * NSEC_PER_MSEC;
+	from->vrq.slice = 5 * NSEC_PER_MSEC / 2;
+	from->vrq.deadline = NOW + 11 * NSEC_PER_MSEC;
+	vrq_lend_deadline(from, to, NOW);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 11 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW + 30 * NSEC_PER_MSEC);
+	vrq_lend_deadline(from, to, NOW + NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 30 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, to->vrq.deadline, NOW + 11 * NSEC_PER_MSEC);
+}
+
 /* Deadlines of two levels have nothing to do with each other */
 static void lends_nothing_to_another_level(struct kunit *test)
 {
@@ -254,6 +288,7 @@ static struct kunit_case yield_cases[] = {
 	KUNIT_CASE(equals_exchange_their_deadlines),
 	KUNIT_CASE(pays_by_weight),
 	KUNIT_CASE(pays_three_turns_at_most),
+	KUNIT_CASE(lends_nothing_that_it_owes),
 	KUNIT_CASE(lends_nothing_to_another_level),
 	{}
 };
