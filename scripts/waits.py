@@ -5,7 +5,8 @@
 Reads a trace of sched_vrq:* and sched:sched_switch, and checks three of the rules
 that always hold:
  1. no CPU is idle while a task waits that may run there, in whatever domain, for
-    longer than a wake-up takes;
+    longer than a wake-up takes; one that finds a run queue locked and looks again does
+    not idle;
  2. no CPU picks a task while one with an earlier deadline that it may run is in
     the shared queue of its domain, unless the home of that one was locked;
  3. no CPU picks a task while one with a much earlier deadline that it may run has
@@ -136,6 +137,7 @@ class Replay:
             wait.until, wait.cpu = time, cpu
             self.done.append(wait)
         if fields["missed"] == "1":
+            self.looks_again(cpu, time)
             return
         none = fields["reason"] == "none"
         key = NEVER if none else int(fields["level"]) * LEVEL + int(fields["deadline"])
@@ -158,6 +160,16 @@ class Replay:
             for wait in self.waiting.values():
                 self.overlap(wait, cpu, time)
             del self.idle[cpu]
+
+    def looks_again(self, cpu, time):
+        """A CPU has found a run queue locked, and looks until it is not: it idles from its last look on.
+
+        Whoever holds the lock needs a microsecond or two, but in virtual time may lose its turn meanwhile.
+        """
+        if cpu in self.idle:
+            for wait in self.waiting.values():
+                self.overlap(wait, cpu, time)
+            self.idle[cpu] = time
 
     def ends(self, wait, time):
         """A wait ends: which CPUs were idle meanwhile?"""

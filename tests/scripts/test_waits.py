@@ -60,6 +60,17 @@ def test_an_idle_cpu_beside_a_waiting_task_breaks_rule_1():
     assert not replay(*events, (2, 1, pick(5, "stolen", 10))).breaches
 
 
+def test_a_cpu_that_finds_a_run_queue_locked_and_looks_again_does_not_idle():
+    def looks_at(*times, until):
+        events = [(0, 1, switch(0)), (0.5, 0, enqueue(5, "queue", 10, cpus="2"))]
+        events += [(time, 1, pick(0, "none", missed=1)) for time in times]
+        return replay(*events, (until, 1, pick(5, "stolen", 10))).breaches
+
+    assert not looks_at(1, 2, 3, until=4)
+    assert [breach.rule for breach in looks_at(3, until=4)] == [1]
+    assert [breach.rule for breach in looks_at(1, until=4)] == [1]
+
+
 def test_a_cpu_may_idle_beside_a_task_that_may_not_run_there():
     events = [(0, 1, switch(0)), (1, 0, enqueue(5, "pinned", 10, cpus="00000000,00000001"))]
     assert not replay(*events, (9, 0, pick(5, "pinned", 10))).breaches
