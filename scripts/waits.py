@@ -157,8 +157,7 @@ class Replay:
         if pid == 0:
             self.idle[cpu] = time
         elif cpu in self.idle:
-            for wait in self.waiting.values():
-                self.overlap(wait, cpu, time)
+            self.idled(cpu, time)
             del self.idle[cpu]
 
     def looks_again(self, cpu, time):
@@ -167,9 +166,13 @@ class Replay:
         Whoever holds the lock needs a microsecond or two, but in virtual time may lose its turn meanwhile.
         """
         if cpu in self.idle:
-            for wait in self.waiting.values():
-                self.overlap(wait, cpu, time)
+            self.idled(cpu, time)
             self.idle[cpu] = time
+
+    def idled(self, cpu, time):
+        """A CPU was idle until now: beside whom?"""
+        for wait in self.waiting.values():
+            self.overlap(wait, cpu, time)
 
     def ends(self, wait, time):
         """A wait ends: which CPUs were idle meanwhile?"""
