@@ -142,6 +142,10 @@ PLANS = [
         "virtual", 8, "vrq", ["domains", "fairness", "masks", "counters"], append="sched_vrq_domain=2", what="domains"
     ),
     Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated"),
+    # groups of tasks: their weights and limits, under both
+    *(Plan("virtual", 4, sched, ["groups", "limits"], what="groups") for sched in ("vrq", "fair")),
+    Plan("virtual", 8, "vrq", ["groups", "limits"], append="sched_vrq_domain=2", what="groups"),
+    Plan("parallel", 4, "vrq", ["storm"], what="groups"),
     # full is the default
     *(
         Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model)

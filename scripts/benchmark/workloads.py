@@ -315,6 +315,93 @@ def shares_rows():
     return rows
 
 
+# Groups of this name in the root, for what a script starts, see in_group()
+CGROUPS = """
+cgroups=/sys/fs/cgroup
+[ -e $cgroups/cgroup.procs ] || mount -t cgroup2 none $cgroups
+echo +cpu > $cgroups/cgroup.subtree_control
+in_group()
+{
+	echo "$BASHPID" > "$cgroups/$1/cgroup.procs"
+	"${@:2}"
+}
+"""
+
+GROUPS_DESKTOP = {
+    "frames-late": ("frames of 5 ms: late", ""),
+    "frames-dropped": ("frames of 5 ms: dropped", ""),
+    "video-p99-us": ("a second video: 99% delay", "µs"),
+    "video-max-us": ("a second video: longest delay", "µs"),
+    "editor-p99-us": ("keystrokes: 99% delay", "µs"),
+}
+
+
+def groups(setting):
+    # a frame takes so long while all CPUs are busy, see desktop() as well
+    work, seconds = round(setting.share(5000)), setting.seconds(8)
+    return f"""
+"$BIN/groups" weights tasks leaves 2> groups.out
+{CGROUPS}
+mkdir $cgroups/compile $cgroups/desktop
+work=$("$BIN/frames" calibrate {work} | awk '{{ print $3 }}')
+iterations=$("$BIN/desktop" calibrate | awk '{{ print int($3 * {setting.share(100):.0f} / 100) }}')
+start in_group compile compile {1600 // setting.cpus} 64
+(in_group desktop "$BIN/frames" 60 {work} {seconds} "$work") > frames &
+frames=$!
+(in_group desktop "$BIN/desktop" {seconds} "$iterations") | under desktop
+wait $frames
+stop
+under desktop-frames < frames
+"$BIN/groups" limits nested refill 2> groups.out
+"""
+
+
+def groups_rows():
+    rows = {"weights-percent": Row("weights 300:100, a hog a CPU each: the ratio after 2 s", "%", kind="fairness")}
+    rows["tasks-percent"] = Row("the same, other numbers of tasks: largest deviation", "%", kind="fairness")
+    for a, b in ((1, 16), (3, 8), (20, 4)):
+        rows[f"tasks-{a}-{b}-percent"] = Row(f"of this {a}:{b} tasks", "%", "", "fairness")
+    rows["leaves-percent"] = Row("12 groups on three levels, after 5 s: largest deviation", "%", kind="fairness")
+    for name, (title, unit) in GROUPS_DESKTOP.items():
+        rows[f"desktop-{name}"] = Row(f"beside compile -j16 in another group, {title}", unit, kind="latency")
+    rows["limits-percent"] = Row("20 to 350 ms of 100: largest deviation of the use", "%", kind="fairness")
+    for tasks in (1, 4, 64):
+        title = f"of this {tasks} task{'s' if tasks > 1 else ''}"
+        rows[f"limits-{tasks}-percent"] = Row(title, "%", "", "fairness")
+    rows["nested-percent"] = Row("limits in limits: largest deviation of the use", "%", kind="fairness")
+    rows["refill-wait-ms"] = Row("longest wait after a refill, 20 ms of 100", "ms", kind="latency", cpus=2)
+    return rows
+
+
+def groups_hackbench(setting):
+    """In the root, and three groups below it; twice each, so that what grows meanwhile counts for both."""
+    options = f"--pipe --process --groups 4 --loops {setting.size(400) // 4}"
+    return f"""
+autogroup=/proc/sys/kernel/sched_autogroup_enabled
+[ ! -e $autogroup ] || echo 0 > $autogroup
+{CGROUPS}
+group=
+for weight in 200 50 300; do
+	group+=/a
+	mkdir $cgroups$group
+	echo +cpu > $cgroups${{group%/a}}/cgroup.subtree_control
+	echo $weight > $cgroups$group/cpu.weight
+done
+echo $((CPUS * 2))00000 > $cgroups$group/cpu.max
+for place in root cgroup cgroup root; do
+	[ $place = root ] && below= || below=$group
+	(in_group "$below" hackbench {options}) > hackbench.out
+	sed -n "s/^Time: /$place /p" hackbench.out
+done | awk '
+	{{ sum[$1] += $2 }}
+	END {{
+		print "row root", sum["root"] / 2
+		print "row cgroup", sum["cgroup"] / 2
+		print "row quotient", sum["cgroup"] / sum["root"]
+	}}'
+"""
+
+
 STORMS = {  # title, seconds, options
     "fork": ("fork", 2, "--fork {n}"),
     "exec": ("exec", 2, "--exec {n}"),
@@ -483,6 +570,26 @@ WORKLOADS = {
         ("gcc", "make"),
     ),
     "shares": Workload("fair shares, largest deviation", shares, shares_rows(), root=True),
+    "groups": Workload(
+        "groups: weights and limits",
+        groups,
+        groups_rows(),
+        ("gcc", "make"),
+        root=True,
+        modes=("virtual", "parallel"),
+    ),
+    "groups-hackbench": Workload(
+        "hackbench, pipes, 4 groups, in a cgroup",
+        groups_hackbench,
+        {
+            "root": Row("in the root", "s"),
+            "cgroup": Row("on the third level, with weights and a limit never reached", "s"),
+            "quotient": Row("the second, of the first", "", ""),
+        },
+        ("hackbench",),
+        root=True,
+        modes=("virtual", "parallel"),
+    ),
     "storms": Workload(
         "storms",
         storms,

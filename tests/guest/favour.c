@@ -264,8 +264,9 @@ static void idle_crowd(void)
 	sleep_ns(WATCH_NS);
 	used = time_of_all(pids, IDLE_CROWD) - used;
 	finish_all(pids, IDLE_CROWD);
-	timed_result(used * 100 <= 6 * all && used * 100 >= 2 * all,
-		     "%d SCHED_IDLE hogs beside others have 2 to 6%% together (%llu permille)\n",
+	/* a slice of 3 ms in 20, which ends at a tick: the third one or, by a hair, the fourth */
+	timed_result(used * 1000 <= 68 * all && used * 1000 >= 20 * all,
+		     "%d SCHED_IDLE hogs beside others have 2 to 6.8%% together (%llu permille)\n",
 		     IDLE_CROWD, (unsigned long long)(used * 1000 / all));
 }
 

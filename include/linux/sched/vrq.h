@@ -12,6 +12,8 @@
  * enum vrq_place - where a task is as VRQ sees it
  * @VRQ_NOWHERE: not queued: asleep, new, or of another scheduling class
  * @VRQ_ON_CPU: rq->curr of its CPU
+ * @VRQ_THROTTLED: runnable, but its group has used up its limit of CPU bandwidth: in
+ *	a list of the group on its CPU, see limit.c. For the class it is not queued
  * @VRQ_PICKED: taken out of a queue by the pick that is under way; the very
  *	same hold of rq->lock turns it into VRQ_ON_CPU
  * @VRQ_IN_SLOT: in the preempt slot of its CPU
@@ -27,6 +29,7 @@
 enum vrq_place {
 	VRQ_NOWHERE = 0,
 	VRQ_ON_CPU,
+	VRQ_THROTTLED,
 	VRQ_PICKED,
 	VRQ_IN_SLOT,
 	VRQ_PINNED,
@@ -35,10 +38,14 @@ enum vrq_place {
 };
 
 struct vrq_domain;
+struct vrq_group;
 
 /**
  * struct sched_vrq_entity - the scheduling state of a task under VRQ
  * @node: links the task into the queue that @place names
+ * @throttled: links it into the list of throttled tasks instead
+ * @throttled_by: the group whose limit it waits for, if it is VRQ_THROTTLED
+ * @throttle_work: stops the task when it next returns to user space, see throttle.c
  * @deadline: virtual deadline, ns on the clock of the run queues
  * @slice: what is left of the time slice, ns; below zero after an overrun,
  *	which the next slice pays back
@@ -53,6 +60,7 @@ struct vrq_domain;
  * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
  *	disk or a lock, and from a wake-up by another task until the task is queued. That
  *	is under p->pi_lock, all else under the lock of its run queue
+ * @ahead_until: until when it counts in its group while it sleeps, ns
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under
@@ -62,8 +70,10 @@ struct vrq_domain;
  * @scost: the scost of @cached_on when its data began to get cold there
  * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
+ * @own_weight: its weight among the tasks of its group, from its nice level and @favour
  * @weight: what the task adds to the weight of its run queue while queued, or with
- *	@only_idle to the weight of SCHED_IDLE tasks
+ *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
+ * @weight_max: @weight is no more than this or @own_weight, see weight.c
  * @unconfined: the same if every CPU may run the task, else 0
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
  * @mask_queue: which of the queues in that, see shared.c. Likewise
@@ -79,6 +89,7 @@ struct vrq_domain;
  * @requested: @slice is less than a whole one: what it may need until it sleeps
  * @only_idle: counts for SCHED_IDLE tasks alone
  * @favour: by how much its weight is more than that of its nice level, see weight.c
+ * @to_throttle: @throttle_work is pending
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
  * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
@@ -86,7 +97,12 @@ struct vrq_domain;
  * The others are protected by the lock of the task's run queue.
  */
 struct sched_vrq_entity {
-	struct rb_node	node;
+	union {
+		struct rb_node		node;
+		struct list_head	throttled;
+	};
+	struct vrq_group *throttled_by;
+	struct callback_head throttle_work;
 	u64		deadline;
 	s64		slice;
 	u64		span;
@@ -96,6 +112,7 @@ struct sched_vrq_entity {
 	u64		renewed_used;
 	u64		used_at;
 	u64		since;
+	u64		ahead_until;
 	u64		waited;
 	s64		margin;
 	u64		sync_wakeup;
@@ -104,7 +121,9 @@ struct sched_vrq_entity {
 	unsigned int	scost;
 	int		cached_on;
 	unsigned int	rr_ms;
+	unsigned int	own_weight;
 	unsigned int	weight;
+	unsigned int	weight_max;
 	unsigned int	unconfined;
 	struct vrq_domain *domain;
 	u8		mask_queue;
@@ -119,6 +138,7 @@ struct sched_vrq_entity {
 	u8		requested;
 	u8		only_idle;
 	u8		favour;
+	u8		to_throttle;
 	u8		stay;
 	u8		sync_trust;
 };

@@ -592,6 +592,7 @@ static void expire(struct rq *rq)
  */
 void vrq_balance_tick(struct rq *rq)
 {
+	vrq_advance_waiting(rq);
 	if (vrq_queue_best_key(&rq->vrq.queue) != VRQ_KEY_NONE)
 		expire(rq);
 	kick_again(rq);

@@ -91,16 +91,6 @@ int vrq_refuse(const char *what)
 	return -EOPNOTSUPP;
 }
 
-/**
- * vrq_warn_without_effect - log, the first time, that a setting is not heeded
- * @what: the setting
- */
-void vrq_warn_without_effect(const char *what)
-{
-	if (sched_vrq_enabled())
-		pr_info_once("sched: %s has no effect under sched=vrq\n", what);
-}
-
 static ssize_t active_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {

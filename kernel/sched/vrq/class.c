@@ -17,6 +17,7 @@
 #include "pick.h"
 #include "place.h"
 #include "smt.h"
+#include "throttle.h"
 #include "trace.h"
 #include "util.h"
 #include "wakeup.h"
@@ -26,6 +27,7 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 	rq->cfs.h_nr_queued += sign;
 	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
 	vrq_load_add(rq, p, sign);
+	vrq_group_add(rq, p, sign);
 }
 
 static void publish_key(struct rq *rq, struct task_struct *p)
@@ -43,6 +45,7 @@ static void update_curr_vrq(struct rq *rq)
 
 	vrq_curr(rq)->vrq.slice -= delta;
 	vrq_iso_account(rq, vrq_curr(rq), delta);
+	vrq_limit_charge(rq, vrq_curr(rq), delta);
 	if (dl_server_active(&rq->fair_server))
 		dl_server_update(&rq->fair_server, delta);
 }
@@ -89,8 +92,12 @@ static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		vrq_update_util(rq);
 	if (p->in_iowait)
 		cpufreq_update_util(rq, SCHED_CPUFREQ_IOWAIT);
-	if (p->vrq.place != VRQ_PICKED && curr != p)
+	if (p->vrq.place != VRQ_PICKED && curr != p) {
 		vrq_place(rq, p);
+		/* The core leaves it to its caller, and who was throttled was not queued before */
+		if (unlikely(curr == rq->idle) && !(flags & ENQUEUE_WAKEUP))
+			resched_curr(rq);
+	}
 	p->vrq.queued = true;
 	account_queued(rq, p, 1);
 	add_nr_running(rq, 1);
@@ -117,6 +124,11 @@ static void update_stats_dequeue(struct rq *rq, struct task_struct *p, int flags
 
 static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 {
+	if (unlikely(p->vrq.place == VRQ_THROTTLED)) {
+		vrq_throttle_out(rq, p);
+		return true;
+	}
+
 	if (vrq_curr(rq) == p) {
 		update_curr_vrq(rq);
 		if (flags & DEQUEUE_SLEEP) {
@@ -155,6 +167,7 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 	p->vrq.place = VRQ_ON_CPU;
 	p->se.exec_start = rq_clock_task(rq);
 	publish_key(rq, p);
+	vrq_throttle_check(rq, p);
 	if (first) {
 		vrq_scost_switch_in(rq, p);
 		if (schedstat_enabled())
@@ -174,7 +187,8 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 {
 	update_curr_vrq(rq);
 	vrq_scost_switch_out(rq, p);
-	p->vrq.place = VRQ_NOWHERE;
+	if (likely(p->vrq.place != VRQ_THROTTLED))
+		p->vrq.place = VRQ_NOWHERE;
 
 	if (!next || !vrq_task(next)) {
 		vrq_update_util(rq);
@@ -218,6 +232,10 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 {
 	update_curr_vrq(rq);
 	vrq_update_util(rq);
+	/* It is about to be switched out, see throttle() */
+	if (unlikely(p->vrq.place == VRQ_THROTTLED))
+		return;
+	vrq_throttle_check(rq, p);
 	vrq_promote_starved(rq);
 
 	vrq_expire_slot(rq);
@@ -358,8 +376,11 @@ static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 /* Also called, at once followed by rq_online(), when root domains are rebuilt */
 static void rq_offline_vrq(struct rq *rq)
 {
-	if (!cpu_active(cpu_of(rq)))
-		vrq_clear_idle(rq);
+	if (cpu_active(cpu_of(rq)))
+		return;
+
+	vrq_clear_idle(rq);
+	vrq_throttle_offline(rq);
 }
 
 static void set_cpus_allowed_vrq(struct task_struct *p, struct affinity_context *ctx)
@@ -388,6 +409,7 @@ static void migrate_task_rq_vrq(struct task_struct *p, int new_cpu)
 void __vrq_tick(struct rq *rq)
 {
 	vrq_load_tick(cpu_of(rq));
+	vrq_group_tick();
 	vrq_balance_tick(rq);
 	vrq_age_idle(rq);
 }

@@ -38,7 +38,7 @@ unsigned int vrq_ratio(unsigned int nice_index)
  * vrq_weight - what a task adds to the load
  * @nice_index: nice + 20, 0 to 39
  *
- * Return: 1 / ratio, in units of 1 / 4096.
+ * Return: 1 / ratio, in units of 1 / 2^20.
  */
 unsigned int vrq_weight(unsigned int nice_index)
 {
@@ -136,7 +136,9 @@ static s64 common_part(s64 a, s64 b)
  * or too late in one turn is made up for in the next and shares are exact in
  * the long run. A task that has slept must not save up more than twice @slack:
  * so one that hardly runs goes ahead of the others even with a new slice. And
- * one that ran ahead while nobody competed must not pay for more than @slack.
+ * one that ran ahead while nobody competed must not pay for more than @slack, or
+ * a turn of its own if that is longer: with less, those with long turns would be
+ * forgiven what they use beyond their share.
  *
  * The load is never known exactly: interrupts and other classes take their
  * part, masks overlap. So all deadlines of those who compete drift off the
@@ -152,7 +154,7 @@ static s64 common_part(s64 a, s64 b)
 u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late)
 {
 	u64 earliest = now > 2 * slack ? now - 2 * slack : 0;
-	u64 start = clamp(old, earliest, now + slack);
+	u64 start = clamp(old, earliest, now + max(slack, span));
 	s64 late = min_t(s64, common_part(now - start, all_late), slack);
 	/* -256 to 256 of 1024 */
 	s64 stretch = div64_s64(late << 8, slack);

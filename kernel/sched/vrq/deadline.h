@@ -25,8 +25,8 @@
 
 /* Fixed point of vrq_ratio(): 1024 is the ratio of nice -20, 1.0 */
 #define VRQ_RATIO_SHIFT		10
-/* Fixed point of vrq_weight(): 4096 is the weight of nice -20, 1 / 1.0 */
-#define VRQ_WEIGHT_SHIFT	12
+/* Fixed point of vrq_weight(): 2^20 is the weight of nice -20, 1 / 1.0 */
+#define VRQ_WEIGHT_SHIFT	20
 
 unsigned int vrq_ratio(unsigned int nice_index);
 unsigned int vrq_weight(unsigned int nice_index);

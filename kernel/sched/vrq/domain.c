@@ -165,6 +165,8 @@ static void join(int cpu)
 	} else {
 		/* What was counted there is now counted here */
 		atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
+		atomic64_sub(atomic64_xchg(&own->own_weight, 0),
+			     &vrq_machine.own_weight);
 		atomic64_sub(atomic64_xchg(&own->unconfined, 0),
 			     &vrq_machine.unconfined);
 		atomic64_sub(atomic64_xchg(&own->idle_weight, 0),

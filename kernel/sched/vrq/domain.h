@@ -58,7 +58,8 @@ struct vrq_mask_queue {
  * @mask_queues: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
- * @unconfined: the part of it of tasks that every CPU of the machine may run
+ * @own_weight: the same without regard to groups
+ * @unconfined: the part of @weight of tasks that every CPU of the machine may run
  * @idle_weight: the sum over SCHED_IDLE tasks, which @weight is without
  * @lateness: sum of how late tasks used up their slices on the CPUs that are busy, ns
  * @summed_at: when that was, jiffies; who moves it on does so
@@ -84,6 +85,7 @@ struct vrq_domain {
 	unsigned long		used ____cacheline_aligned_in_smp;
 	struct vrq_mask_queue	mask_queues[VRQ_MASK_QUEUES];
 	atomic64_t		weight ____cacheline_aligned_in_smp;
+	atomic64_t		own_weight;
 	atomic64_t		unconfined;
 	atomic64_t		idle_weight;
 	atomic64_t		lateness;
@@ -97,6 +99,7 @@ struct vrq_domain {
  * @nr_domains: how many domains there are, isolated ones too
  * @domains: which, by their leaders
  * @weight: sum over the domains. Written once a tick by a CPU of each domain
+ * @own_weight: likewise
  * @unconfined: likewise
  * @idle_weight: likewise
  * @lateness: likewise
@@ -109,6 +112,7 @@ struct vrq_machine {
 	unsigned int		nr_domains;
 
 	atomic64_t		weight ____cacheline_aligned_in_smp;
+	atomic64_t		own_weight;
 	atomic64_t		unconfined;
 	atomic64_t		idle_weight;
 	atomic64_t		lateness;

@@ -12,6 +12,12 @@
 #include "load.h"
 #include "trace.h"
 
+/* Is a task to run when nobody else wants the CPU, by its policy or its group? */
+static bool idle_kind(const struct task_struct *p)
+{
+	return task_has_idle_policy((struct task_struct *)p) || vrq_group_is_idle(p);
+}
+
 /**
  * vrq_policy_level - the level that a task's policy asks for
  * @p: a task of VRQ's; the lock of its run queue is held
@@ -26,7 +32,7 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
 	if (unlikely(p->policy == SCHED_ISO))
 		return VRQ_ISO;
 
-	if (!task_has_idle_policy((struct task_struct *)p))
+	if (!idle_kind(p))
 		return VRQ_NORMAL;
 
 	return p->prio < p->normal_prio ? VRQ_NORMAL : VRQ_IDLE;
@@ -69,8 +75,12 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 
 	if (p->vrq.only_idle)
 		load.weight += load.idle;
-	if (!p->vrq.queued)
+	if (p->vrq.only_idle)
+		load.own += load.idle;
+	if (!p->vrq.queued) {
 		load.weight += p->vrq.weight;
+		load.own += p->vrq.own_weight;
+	}
 
 	return load;
 }
@@ -98,6 +108,21 @@ static u64 weight_when_spread(const struct task_struct *p,
 
 	return vrq_spread_weight(load->weight - min(load->weight, unconfined),
 				 all.unconfined, weight, load->cpus, all.cpus);
+}
+
+/* Four million tasks of nice -20 */
+#define WEIGHT_SUM_MAX	BIT_ULL(42)
+
+/* What @weight of @load would be without groups: a turn is as long in one group as in none */
+static u64 without_groups(const struct vrq_load *load, u64 weight)
+{
+	if (likely(load->own == load->weight))
+		return weight;
+
+	/* The sums are not of one moment: the result fits into what vrq_span() multiplies */
+	return min(mul_u64_u64_div_u64(weight, load->own,
+				       max3(load->weight, load->own >> 16, 1ULL)),
+		   WEIGHT_SUM_MAX);
 }
 
 /*
@@ -270,12 +295,12 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
  *
  * Return: the slack, and in @late how late the task is.
  */
-static u64 renew_span(struct rq *rq, struct task_struct *p,
+static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor which,
 		      struct vrq_load *load, s64 *late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 spread = weight_when_spread(p, load);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, spread, load->cpus);
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus);
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
 	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
 
@@ -283,7 +308,9 @@ static u64 renew_span(struct rq *rq, struct task_struct *p,
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
 	learn_lateness(rq, p, *late);
 	p->vrq.waited = 0;
-	p->vrq.span = vrq_task_span(p, rr_ns, spread, load->cpus) * factor >> 10;
+	vrq_limit_weight(p, load->weight - min_t(u64, load->weight, p->vrq.weight),
+			 load->cpus);
+	p->vrq.span = vrq_task_span(p, which, rr_ns, spread, load->cpus) * factor >> 10;
 	p->vrq.renewed_at = rq_clock(rq);
 
 	return slack;
@@ -311,14 +338,16 @@ static u64 slices_due(const struct task_struct *p)
  */
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
-	struct vrq_load load = load_for(rq, p);
 	s64 late = rq_clock(rq) - p->vrq.deadline;
+	struct vrq_load load;
 	u64 slack, more;
 
+	vrq_group_sum_up(p);
+	load = load_for(rq, p);
 	vrq_note_waited(p);
 	vrq_note_used(p);
 	p->vrq.rr_ms = vrq_rr_ms();
-	slack = renew_span(rq, p, &load, &late);
+	slack = renew_span(rq, p, VRQ_FACTOR_MEAN, &load, &late);
 	p->vrq.slice = max(p->vrq.slice, -DEBT_MAX);
 	more = slices_due(p);
 	p->vrq.slice += more;
@@ -331,6 +360,59 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	p->vrq.promoted = false;
 	p->vrq.level = vrq_policy_level(p);
 	trace_sched_vrq_renew(p);
+}
+
+/**
+ * vrq_advance_deadline - has a task that waits got a right to an earlier deadline?
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task; its place among others is the caller's to mend
+ *
+ * Its deadline was given at the load of that time. If others have ended or gone to sleep
+ * since, or its group has got a greater weight, it may lie too far ahead: with groups of
+ * very different weights by minutes. If its turns take less than half of the time now, so
+ * does what is left until the deadline, also of what it has to pay for because it ran
+ * ahead of its share.
+ *
+ * Return: true if it is earlier.
+ */
+bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, old = p->vrq.span, spread, slack, span;
+	s64 ahead = p->vrq.deadline - rq_clock(rq);
+	struct vrq_load load;
+
+	if (ahead <= (s64)(2 * rr_ns))
+		return false;
+
+	vrq_group_sum_up(p);
+	load = load_for(rq, p);
+	spread = weight_when_spread(p, &load);
+	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
+	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
+	span = vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
+			     spread, load.cpus) *
+	       vrq_underrated(load.lateness, slack) >> 10;
+	if (span >= old / 2)
+		return false;
+
+	p->vrq.span = span;
+	p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, span, old);
+
+	return true;
+}
+
+/* It has had @burst, what it needed, sooner than at its share: by so much, up to one turn */
+static void note_ahead(struct rq *rq, struct task_struct *p, s64 burst)
+{
+	s64 ahead = time_for(p, burst) - burst - (s64)p->vrq.waited;
+
+	p->vrq.ahead_until = 0;
+	if (ahead <= 0)
+		return;
+
+	ahead = min_t(s64, ahead, p->vrq.span);
+	p->vrq.ahead_until = rq_clock(rq) + ahead;
+	vrq_group_note_ahead(rq, p, ahead);
 }
 
 /**
@@ -349,6 +431,7 @@ void vrq_note_burst(struct rq *rq, struct task_struct *p)
 	 * with bursts of 9 us still waited for 60 ms after a second.
 	 */
 	p->vrq.burst += change >> (change < 0 ? 1 : 2);
+	note_ahead(rq, p, burst);
 	/* A sleep for a disk or a lock is none of its choice */
 	p->vrq.since = READ_ONCE(p->__state) & TASK_INTERRUPTIBLE ? rq_clock(rq) : 0;
 	vrq_note_used(p);
@@ -398,6 +481,8 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
+	if (now < (s64)p->vrq.ahead_until)
+		vrq_group_note_ahead(rq, p, now - (s64)p->vrq.ahead_until);
 	if (p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
@@ -414,11 +499,13 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	 * bursts that begin together would wait for up to 100 ms in their first second, not 25.
 	 */
 	if (now - (s64)p->vrq.renewed_at > rr_ns) {
+		vrq_group_sum_up(p);
 		load = load_for(rq, p);
 		late = now - start;
-		slack = renew_span(rq, p, &load, &late);
+		slack = renew_span(rq, p, VRQ_FACTOR_WAKE, &load, &late);
 		late = max(load.lateness, 0LL);
-		start = clamp(start, now - 2 * (slack + late), now + slack);
+		start = clamp(start, now - 2 * (slack + late),
+			      now + max(slack, (s64)p->vrq.span));
 	}
 	if (!by_interrupt)
 		start = max(start, recent);
@@ -523,14 +610,18 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now)
 {
 	s64 start = from->vrq.deadline - time_for(from, from->vrq.slice);
-	u64 old = to->vrq.deadline, price;
+	u64 old = to->vrq.deadline, weight, without_favour, price;
 
 	if (from->vrq.level != to->vrq.level || old <= from->vrq.deadline ||
 	    start > (s64)now)
 		return;
 
-	price = mul_u64_u32_div(old - from->vrq.deadline, vrq_task_weight(to),
-				vrq_weight(vrq_nice_index(from)));
+	weight = vrq_task_weight(to, VRQ_FACTOR_MEAN);
+	without_favour = vrq_group_weight(from, VRQ_FACTOR_MEAN,
+					  vrq_weight(vrq_nice_index(from)));
+	/* Of groups of very different weights it is more than anybody pays */
+	price = mul_u64_u64_div_u64(old - from->vrq.deadline, weight,
+				    max(without_favour, (weight >> 16) + 1));
 	to->vrq.deadline = from->vrq.deadline;
 	from->vrq.deadline = min(from->vrq.deadline + price,
 				 max(old, now + DEFER_TURNS * from->vrq.span));
@@ -598,8 +689,9 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	p->vrq.level = vrq_policy_level(p);
 	p->vrq.only_idle = p->vrq.level == VRQ_IDLE;
 	if (p->vrq.promoted)
-		p->vrq.level = task_has_idle_policy(p) ? VRQ_NORMAL : VRQ_ISO;
-	p->vrq.weight = vrq_task_weight(p);
+		p->vrq.level = idle_kind(p) ? VRQ_NORMAL : VRQ_ISO;
+	p->vrq.own_weight = vrq_own_weight(p);
+	p->vrq.weight = vrq_task_weight(p, p->vrq.requested ? VRQ_FACTOR_NOW : VRQ_FACTOR_MEAN);
 	vrq_note_affinity(p);
 	p->vrq.unconfined = vrq_confined(p) ? 0 : p->vrq.weight;
 

@@ -20,7 +20,19 @@ void __vrq_note_waker(struct task_struct *p);
 int vrq_refuse(const char *what);
 u64 vrq_slice_setting(const struct task_struct *p);
 void vrq_show_task(struct task_struct *p, struct seq_file *m);
-void vrq_warn_without_effect(const char *what);
+
+#ifdef CONFIG_CFS_BANDWIDTH
+bool vrq_throttled(struct cfs_bandwidth *cfs_b);
+void vrq_unthrottle(struct cfs_bandwidth *cfs_b);
+void vrq_limit_changed(struct task_group *tg);
+#endif
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+bool vrq_alloc_group(struct task_group *tg, struct task_group *parent);
+void vrq_unlink_group(struct task_group *tg);
+void vrq_group_idle_changed(void);
+void vrq_free_group(struct task_group *tg);
+#endif
 
 /* The class of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE */
 static inline const struct sched_class *fair_or_vrq_class(void)
@@ -85,7 +97,9 @@ static inline void vrq_note_waker(struct task_struct *p) { }
 static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
 static inline int vrq_refuse(const char *what) { return 0; }
 static inline void vrq_show_task(struct task_struct *p, struct seq_file *m) { }
-static inline void vrq_warn_without_effect(const char *what) { }
+static inline bool vrq_throttled(struct cfs_bandwidth *cfs_b) { return false; }
+static inline void vrq_unthrottle(struct cfs_bandwidth *cfs_b) { }
+static inline void vrq_limit_changed(struct task_group *tg) { }
 
 static inline struct task_struct *
 vrq_server_pick_task(struct sched_dl_entity *server)
@@ -110,5 +124,16 @@ vrq_skip_unused_class(const struct sched_class *class)
 }
 
 #endif /* CONFIG_SCHED_VRQ */
+
+#if !defined(CONFIG_SCHED_VRQ) || !defined(CONFIG_FAIR_GROUP_SCHED)
+static inline bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
+{
+	return true;
+}
+
+static inline void vrq_unlink_group(struct task_group *tg) { }
+static inline void vrq_group_idle_changed(void) { }
+static inline void vrq_free_group(struct task_group *tg) { }
+#endif
 
 #endif /* _KERNEL_SCHED_VRQ_HOOKS_H */

@@ -33,6 +33,8 @@ void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 	}
 
 	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
+	WRITE_ONCE(rq->vrq.own_weight,
+		   rq->vrq.own_weight + sign * (long)p->vrq.own_weight);
 	WRITE_ONCE(rq->vrq.unconfined,
 		   rq->vrq.unconfined + sign * (long)p->vrq.unconfined);
 }
@@ -40,6 +42,7 @@ void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 static void count_cpu(struct vrq_load *load, int cpu)
 {
 	load->weight += READ_ONCE(cpu_rq(cpu)->vrq.weight);
+	load->own += READ_ONCE(cpu_rq(cpu)->vrq.own_weight);
 	load->unconfined += READ_ONCE(cpu_rq(cpu)->vrq.unconfined);
 	load->idle += READ_ONCE(cpu_rq(cpu)->vrq.idle_weight);
 }
@@ -80,6 +83,7 @@ static void sum_up(struct vrq_domain *domain)
 	}
 
 	publish(domain, &domain->weight, &vrq_machine.weight, load.weight);
+	publish(domain, &domain->own_weight, &vrq_machine.own_weight, load.own);
 	publish(domain, &domain->unconfined, &vrq_machine.unconfined, load.unconfined);
 	publish(domain, &domain->idle_weight, &vrq_machine.idle_weight, load.idle);
 	publish(domain, &domain->lateness, &vrq_machine.lateness, load.lateness);
@@ -124,6 +128,7 @@ struct vrq_load vrq_load_of_machine(void)
 
 	return (struct vrq_load) {
 		.weight = max(atomic64_read(&vrq_machine.weight), 0LL),
+		.own = max(atomic64_read(&vrq_machine.own_weight), 0LL),
 		.unconfined = max(atomic64_read(&vrq_machine.unconfined), 0LL),
 		.idle = max(atomic64_read(&vrq_machine.idle_weight), 0LL),
 		.cpus = cpus,
@@ -151,6 +156,7 @@ static void take_part(struct vrq_load *load, unsigned int of_them,
 		      unsigned int cpus)
 {
 	load->weight = div_u64(load->weight * of_them, max(cpus, 1U));
+	load->own = div_u64(load->own * of_them, max(cpus, 1U));
 	load->unconfined = div_u64(load->unconfined * of_them, max(cpus, 1U));
 	load->idle = div_u64(load->idle * of_them, max(cpus, 1U));
 	load->cpus = max(of_them, 1U);
@@ -161,6 +167,7 @@ static struct vrq_load load_of_domain(struct vrq_domain *domain,
 {
 	struct vrq_load load = {
 		.weight = atomic64_read(&domain->weight),
+		.own = atomic64_read(&domain->own_weight),
 		.unconfined = atomic64_read(&domain->unconfined),
 		.idle = atomic64_read(&domain->idle_weight),
 	};
@@ -203,6 +210,7 @@ struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 		}
 		part = load_of_domain(domain, cpus);
 		load.weight += part.weight;
+		load.own += part.own;
 		load.unconfined += part.unconfined;
 		load.idle += part.idle;
 		load.cpus += cpus;

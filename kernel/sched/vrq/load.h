@@ -9,8 +9,9 @@
 
 /**
  * struct vrq_load - what some CPUs have to do
- * @weight: sum of vrq_task_weight() over the tasks that are queued on them, but for
+ * @weight: sum of p->vrq.weight over the tasks that are queued on them, but for
  *	SCHED_IDLE ones
+ * @own: the same of p->vrq.own_weight: what it would be if there were no groups
  * @unconfined: the part of that of tasks that every CPU may run
  * @idle: the sum over SCHED_IDLE tasks: next to others they count for nothing
  * @cpus: how many CPUs these are, at least 1
@@ -19,6 +20,7 @@
  */
 struct vrq_load {
 	u64		weight;
+	u64		own;
 	u64		unconfined;
 	u64		idle;
 	unsigned int	cpus;

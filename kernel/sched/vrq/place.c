@@ -355,6 +355,24 @@ void vrq_promote_starved(struct rq *rq)
 		promote(rq, VRQ_NORMAL);
 }
 
+/**
+ * vrq_advance_waiting - let who waits longest here have the deadline that is due
+ * @rq: the run queue of this CPU, locked, its clock updated
+ *
+ * For the tick. Of each queue the first task of each level: the others have their turn
+ * when they are the first.
+ */
+void vrq_advance_waiting(struct rq *rq)
+{
+	enum vrq_level level;
+
+	for (level = VRQ_NORMAL; level < VRQ_LEVELS; level++) {
+		vrq_queue_advance_first(rq, &rq->vrq.pinned, level);
+		vrq_queue_advance_first(rq, &rq->vrq.queue, level);
+		vrq_shared_advance(rq, level);
+	}
+}
+
 #ifdef CONFIG_SMP
 /*
  * The preempt task of a CPU that runs another one. An idle CPU makes room for

@@ -19,7 +19,8 @@
  *    and read, of the tasks in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change
  *    only while their task is out of it. The exception are a task's level, deadline,
  *    promoted, waited, since and slept_us, which vrq_shared_promote() changes under
- *    the domain's lock.
+ *    the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
+ *    does.
  *  - Nobody steps over many tasks with such a lock held because they may not run
  *    on its CPU: in a shared queue they are kept apart by mask, see shared.c, and
  *    only so many of them wait in the queue of a CPU, see place.c. A CPU that goes
@@ -83,6 +84,7 @@ void vrq_share(struct rq *rq, struct task_struct *p);
 void vrq_flush_slot(struct rq *rq);
 void vrq_expire_slot(struct rq *rq);
 void vrq_promote_starved(struct rq *rq);
+void vrq_advance_waiting(struct rq *rq);
 #ifdef CONFIG_SMP
 struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu);
 void vrq_kick_for_queue(struct rq *rq);

@@ -13,6 +13,7 @@
 static const char * const places[] = {
 	[VRQ_NOWHERE]	= "none",
 	[VRQ_ON_CPU]	= "cpu",
+	[VRQ_THROTTLED]	= "throttled",
 	[VRQ_PICKED]	= "picked",
 	[VRQ_IN_SLOT]	= "slot",
 	[VRQ_PINNED]	= "pinned",

@@ -174,3 +174,22 @@ bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
 
 	return false;
 }
+
+/**
+ * vrq_queue_advance_first - let the first task of a level have the deadline that is due
+ * @rq: the run queue of this CPU, locked, its clock updated
+ * @queue: the queue, locked
+ * @level: the level
+ *
+ * See vrq_advance_deadline(). It stays the first, so the tree stays as it is.
+ */
+void vrq_queue_advance_first(struct rq *rq, struct vrq_queue *queue, enum vrq_level level)
+{
+	struct task_struct *p = vrq_queue_first_of(queue, level);
+
+	if (!p || !vrq_advance_deadline(rq, p))
+		return;
+
+	publish_earliest(queue, level);
+	trace_sched_vrq_enqueue(p);
+}

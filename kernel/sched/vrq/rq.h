@@ -62,6 +62,7 @@ struct vrq_queue {
  *	count for SCHED_IDLE alone.
  *	Written at each enqueue and dequeue; read once a tick by one CPU of the
  *	domain, see load.c, and by CPUs that run a task which may use few CPUs
+ * @own_weight: the sum of p->vrq.own_weight over the same tasks; as @weight
  * @unconfined: the part of @weight of tasks that every CPU may run; as @weight
  * @idle_weight: the sum over those that count for SCHED_IDLE alone; as @weight
  * @lateness: how late tasks used up their slices here, on the mean of the last 16
@@ -109,6 +110,7 @@ struct vrq_rq {
 	atomic64_t		priodl ____cacheline_aligned_in_smp;
 	struct task_struct	*slot;
 	unsigned long		weight;
+	unsigned long		own_weight;
 	unsigned long		unconfined;
 	unsigned long		idle_weight;
 	atomic64_t		lateness;

@@ -373,6 +373,32 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
 }
 
 /**
+ * vrq_shared_advance - let a task that waits here have the deadline that is due
+ * @rq: the run queue of this CPU, locked, its clock updated
+ * @level: its level
+ *
+ * See vrq_advance_deadline(). For the first task of one mask queue, the next one at each
+ * tick.
+ */
+void vrq_shared_advance(struct rq *rq, enum vrq_level level)
+{
+	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
+	unsigned long queues = mask_queues_of(domain), behind;
+	struct vrq_mask_queue *mq;
+	s64 earliest;
+
+	behind = queues & ~(BIT(jiffies % VRQ_MASK_QUEUES) - 1);
+	mq = &domain->mask_queues[__ffs(behind ?: queues)];
+	earliest = atomic64_read(&mq->queue.earliest[level]);
+	if (earliest == VRQ_NO_DEADLINE || earliest - (s64)rq_clock(rq) <= 2 * (s64)vrq_rr_ns())
+		return;
+
+	lock_domain(domain);
+	vrq_queue_advance_first(rq, &mq->queue, level);
+	unlock_domain(domain);
+}
+
+/**
  * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
  * @domain: the domain
  *

@@ -32,8 +32,8 @@
 
 DEFINE_STATIC_KEY_FALSE(vrq_smt_nice);
 
-/* The weight of SCHED_IDLE here; that of nice 19 is 100, of nice 0 609 */
-#define IDLE_WEIGHT	50
+/* The weight of SCHED_IDLE here: half of that of nice 19 */
+#define IDLE_WEIGHT	(vrq_weight(VRQ_NICE_WIDTH - 1) / 2)
 
 static unsigned int weight_of(const struct task_struct *p)
 {

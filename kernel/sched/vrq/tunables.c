@@ -5,10 +5,10 @@
  */
 #include <linux/init.h>
 #include <linux/mutex.h>
-#include <linux/sched/signal.h>
 #include <linux/sysctl.h>
 
 #include "core.h"
+#include "requeue.h"
 #include "tunables.h"
 
 unsigned int vrq_rr_interval_ms __read_mostly = 3;
@@ -16,47 +16,6 @@ unsigned int vrq_yield_type __read_mostly = VRQ_YIELD_GIVE_WAY;
 unsigned int vrq_interactive __read_mostly = 1;
 
 #ifdef CONFIG_SYSCTL
-/* Queue a task anew: vrq_update_entity() sees the new rr_interval */
-static void requeue(struct task_struct *p)
-{
-	bool running;
-	struct rq *rq;
-
-	CLASS(task_rq_lock, rq_guard)(p);
-	/* sparse does not know that the guard unlocks */
-	__release(p->pi_lock);
-	__release(rq_guard.rq->lock);
-	rq = rq_guard.rq;
-	if (!vrq_task(p) || !task_on_rq_queued(p))
-		return;
-
-	update_rq_clock(rq);
-	running = vrq_curr(rq) == p;
-	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
-	if (running)
-		p->sched_class->put_prev_task(rq, p, NULL);
-	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
-	if (running)
-		p->sched_class->set_next_task(rq, p, false);
-	p->sched_class->prio_changed(rq, p, p->prio);
-}
-
-/*
- * All others see it when they are next queued: those that sleep, are being forked,
- * or are of a higher class for now.
- */
-static void requeue_all(void)
-{
-	struct task_struct *g, *p;
-
-	/* Who is queued now has seen the new value, or is met below */
-	smp_mb();
-	rcu_read_lock();
-	for_each_process_thread(g, p)
-		requeue(p);
-	rcu_read_unlock();
-}
-
 static int set_rr_interval(const struct ctl_table *table, int write,
 			   void *buffer, size_t *lenp, loff_t *ppos)
 {
@@ -73,7 +32,7 @@ static int set_rr_interval(const struct ctl_table *table, int write,
 		return err;
 
 	WRITE_ONCE(vrq_rr_interval_ms, value);
-	requeue_all();
+	vrq_requeue_all();
 
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much of the machine a task is entitled to: its nice level, and a favour for
- * tasks that sleep by themselves. The two make one weight. Spans, and so deadlines,
- * follow from it and from the sum of all weights, in which the favour counts too.
+ * How much of the machine a task is entitled to: its nice level, a favour for tasks that
+ * sleep by themselves, and what its group is entitled to, see group.c. They make one
+ * weight. Spans, and so deadlines, follow from it and from the sum of all weights.
  *
  * The favour. A video that needs half of a CPU beside a dozen hogs on four CPUs has a
  * right to less than a third of one; but people expect it to play. So who leaves the
@@ -139,12 +139,12 @@ void vrq_split_sleep(struct task_struct *parent, struct task_struct *child)
 }
 
 /**
- * vrq_task_weight - what a task adds to the load
+ * vrq_own_weight - what a task counts for among the tasks of its group
  * @p: the task, a new one or the lock of its run queue is held
  *
- * Return: the weight, in units of 1 / 4096 of one of nice -20 without a favour.
+ * Return: the weight, in units of 1 / 2^20 of one of nice -20 without a favour.
  */
-unsigned int vrq_task_weight(const struct task_struct *p)
+unsigned int vrq_own_weight(const struct task_struct *p)
 {
 	unsigned int favour = max_t(unsigned int, p->vrq.favour, FAVOUR_ONE);
 
@@ -152,19 +152,54 @@ unsigned int vrq_task_weight(const struct task_struct *p)
 }
 
 /**
+ * vrq_task_weight - what a task adds to the load
+ * @p: the task, a new one or the lock of its run queue is held
+ * @which: the load of its group to go by
+ *
+ * Return: the weight, in units of vrq_own_weight().
+ */
+unsigned int vrq_task_weight(const struct task_struct *p, enum vrq_factor which)
+{
+	unsigned int own = vrq_own_weight(p);
+	u64 weight = vrq_group_weight(p, which, own);
+
+	return weight <= own ? weight : min(weight, max(own, p->vrq.weight_max));
+}
+
+/**
+ * vrq_limit_weight - a task has no use for more than a CPU
+ * @p: the task, the lock of its run queue held
+ * @others: sum of the weights of all other tasks on the CPUs that @p may use
+ * @cpus: number of those CPUs
+ *
+ * A group of great weight and few tasks makes these count for more than a CPU is worth.
+ * What one is worth is what the others have for each CPU that is left to them. Several
+ * such tasks make each other's limit: it converges while they get slices. Without it
+ * others would seem to have less than they have got, and all of them be early.
+ */
+void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
+{
+	p->vrq.weight_max = cpus > 1 ? min_t(u64, div_u64(others, cpus - 1), UINT_MAX) :
+				       UINT_MAX;
+}
+
+/* A task's share is taken to be no less than so much, 1 / 2^16: its turn comes some day */
+#define SHARE_MIN_SHIFT	16
+
+/**
  * vrq_task_span - how long a task's turn takes at its share of the machine
  * @p: the task, a new one or the lock of its run queue is held
+ * @which: the load of its group to go by
  * @rr_ns: length of a time slice, ns
  * @weight_sum: sum of the weights of the runnable tasks
  * @cpus: number of CPUs that share those tasks, at least 1
  *
  * Return: as vrq_span(), ns; never less than @rr_ns.
  */
-u64 vrq_task_span(const struct task_struct *p, u64 rr_ns, u64 weight_sum,
-		  unsigned int cpus)
+u64 vrq_task_span(const struct task_struct *p, enum vrq_factor which, u64 rr_ns,
+		  u64 weight_sum, unsigned int cpus)
 {
-	unsigned int favour = max_t(unsigned int, p->vrq.favour, FAVOUR_ONE);
-	u64 span = vrq_span(rr_ns, vrq_nice_index(p), weight_sum, cpus);
+	u64 weight = max(vrq_task_weight(p, which), (weight_sum >> SHARE_MIN_SHIFT) + 1);
 
-	return max(div_u64(span * FAVOUR_ONE, favour), rr_ns);
+	return max(mul_u64_u64_div_u64(rr_ns, weight_sum, weight * cpus), rr_ns);
 }

@@ -97,15 +97,18 @@ static void who_weighs_more_has_its_turn_sooner(struct kunit *test)
 	u64 span;
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
+#ifdef CONFIG_CGROUP_SCHED
+	p->sched_task_group = &root_task_group;
+#endif
 	p->prio = MAX_RT_PRIO + VRQ_NICE_0;
-	weight = vrq_task_weight(p);
-	span = vrq_task_span(p, rr_ns, sum, 4);
+	weight = vrq_own_weight(p);
+	span = vrq_task_span(p, VRQ_FACTOR_NOW, rr_ns, sum, 4);
 	KUNIT_EXPECT_EQ(test, weight, vrq_weight(VRQ_NICE_0));
 	p->vrq.favour = MOST;
-	KUNIT_EXPECT_EQ(test, vrq_task_weight(p), 4 * weight);
-	KUNIT_EXPECT_EQ(test, vrq_task_span(p, rr_ns, sum, 4), span / 4);
+	KUNIT_EXPECT_EQ(test, vrq_own_weight(p), 4 * weight);
+	KUNIT_EXPECT_EQ(test, vrq_task_span(p, VRQ_FACTOR_NOW, rr_ns, sum, 4), span / 4);
 	/* on more CPUs than there is to do for: never less than a slice */
-	KUNIT_EXPECT_EQ(test, vrq_task_span(p, rr_ns, sum, 100), rr_ns);
+	KUNIT_EXPECT_EQ(test, vrq_task_span(p, VRQ_FACTOR_NOW, rr_ns, sum, 100), rr_ns);
 }
 
 static struct kunit_case weight_cases[] = {

@@ -163,6 +163,10 @@ static void two_tasks(struct kunit *test, struct task_struct **from,
 	*to = kunit_kzalloc(test, sizeof(**to), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, *from);
 	KUNIT_ASSERT_NOT_NULL(test, *to);
+#ifdef CONFIG_CGROUP_SCHED
+	(*from)->sched_task_group = &root_task_group;
+	(*to)->sched_task_group = &root_task_group;
+#endif
 	(*from)->prio = NICE_TO_PRIO(0);
 	(*to)->prio = NICE_TO_PRIO(0);
 	(*from)->vrq.level = VRQ_NORMAL;

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a group of tasks is entitled to: cpu.weight, cpu.shares, cpu.idle, autogroups.
+ *
+ * There are no queues for groups. All tasks are in one order of deadlines, and a group
+ * makes its tasks count for more or less there. What a task in the groups g1, in g2, in
+ * g3 ... is entitled to is
+ *
+ *	own_weight * share(g1) / weight(g1) * share(g2) / weight(g2) * ...
+ *
+ * with share(g) the weight that was set for g, 100 being that of a task of nice 0, and
+ * weight(g) the sum over all that is runnable in g: own_weight of its tasks and share() of
+ * the groups in it. So whatever is runnable in a group counts for its share together. The
+ * sums are over the machine, and so it is the machine that groups share out, not each CPU.
+ *
+ * The product of all but the first is the factor of a group. Sums and factors are brought
+ * up to date once a jiffy while a task of the group gets a new slice or wakes up, by one
+ * CPU, which goes through the CPUs that have tasks of the group. So they are about a
+ * millisecond old, and a switch writes nothing that is not its CPU's own.
+ *
+ * A group that has nothing to do any more is found by the tick, which sums up a few groups
+ * in each jiffy, in turns: where 100 groups have something to do it takes 25 ms until what
+ * goes to sleep no longer counts in its parent.
+ *
+ * Who gets a whole slice keeps its deadline while others of its group wake up and sleep
+ * again. So its factor is the mean of the last eighth of a second or so: of the factors,
+ * not of the weights, for that is what a hog would get if it had what the others leave at
+ * each moment. With the factor of the moment leaves with sleepers had up to 21% less than
+ * their share.
+ *
+ * A task that goes to sleep may have had what it needed sooner than at its share. It goes
+ * on to count for the rest of that time, on the mean. Else a group whose tasks sleep for a
+ * part of the time, and are served first when they wake up, would have hardly any weight,
+ * and its hogs next to all of its share besides: 56% too much with two hogs and two such
+ * tasks.
+ *
+ * The weight that a group is taken to have is no less than a quarter of the greatest that
+ * it has had of late. Else of many that wake up together the first get deadlines as if
+ * they were alone, and with a group of little weight all of them go before others that
+ * have a hundred times as much.
+ *
+ * A group with cpu.idle makes all of its tasks count as SCHED_IDLE on the whole machine;
+ * for the fair class they do beside what else is in their parent.
+ */
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "deadline.h"
+#include "group.h"
+
+/* Fixed point of a factor, and its limits: its product with a share fits into 64 bits */
+#define FACTOR_SHIFT	32
+#define FACTOR_MAX	BIT_ULL(42)
+/* The least weight that a group with anything to do is taken to have: that of nice 19 */
+#define WEIGHT_MIN	vrq_weight(VRQ_NICE_WIDTH - 1)
+/* In how many ms a peak is forgotten by a factor of e, and a mean follows */
+#define PEAK_MS		256
+#define MEAN_MS		128
+/* What part of the peak a group's weight is taken to be at the least */
+#define PEAK_PART	4
+/* How many groups a jiffy's tick sums up */
+#define SWEEP		4
+
+/*
+ * The groups that have something to do, or had until lately. The lock is taken with an
+ * rq->lock held, and nothing else in it.
+ */
+static LIST_HEAD(counted);
+static DEFINE_RAW_SPINLOCK(counted_lock);
+/* When some of them were last summed up by a tick, jiffies */
+static unsigned long swept_at = INITIAL_JIFFIES;
+
+/* What was set for a group: that of SCHED_IDLE ones counts among themselves only */
+static u64 share_of(const struct vrq_group *group)
+{
+	u64 one = vrq_weight(VRQ_NICE_0);
+
+	if (READ_ONCE(group->tg->idle))
+		return one;
+
+	return max(one * READ_ONCE(group->tg->shares) >> NICE_0_LOAD_SHIFT, 1ULL);
+}
+
+static bool has_something(const struct vrq_group *group)
+{
+	return atomic64_read(&group->given[VRQ_KIND_NORMAL]) ||
+	       atomic64_read(&group->given[VRQ_KIND_IDLE]);
+}
+
+/* Nothing happens if it is counted already, as with the lock held in sweep_one() */
+static void count(struct vrq_group *group)
+{
+	if (!list_empty_careful(&group->counted))
+		return;
+
+	raw_spin_lock(&counted_lock);
+	if (list_empty(&group->counted) && !group->gone)
+		list_add_tail(&group->counted, &counted);
+	raw_spin_unlock(&counted_lock);
+}
+
+/* Let what a group counts for in its parent be @share */
+static void give(struct vrq_group *group, enum vrq_kind kind, u64 share)
+{
+	s64 more = share - atomic64_xchg(&group->given[kind], share);
+
+	if (more && group->parent)
+		atomic64_add(more, &group->parent->children[kind]);
+}
+
+static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind)
+{
+	u64 factor = 1ULL << FACTOR_SHIFT, weight;
+
+	for (; group; group = group->parent) {
+		weight = atomic64_read(&group->weight[kind]);
+		factor = mul_u64_u64_div_u64(factor, share_of(group),
+					     max(weight, WEIGHT_MIN));
+		factor = clamp(factor, 1, FACTOR_MAX);
+	}
+
+	return factor;
+}
+
+static bool is_idle(const struct vrq_group *group)
+{
+	for (; group; group = group->parent) {
+		if (READ_ONCE(group->tg->idle))
+			return true;
+	}
+
+	return false;
+}
+
+#ifdef CONFIG_CFS_BANDWIDTH
+static void note_limit(struct vrq_group *group)
+{
+	const struct vrq_group *g;
+
+	for (g = group; g; g = g->parent) {
+		if (READ_ONCE(g->tg->cfs_bandwidth.quota) != RUNTIME_INF)
+			break;
+	}
+	WRITE_ONCE(group->limited, g);
+}
+
+static bool alloc_limit(struct vrq_group *group)
+{
+	int cpu;
+
+	if (!zalloc_cpumask_var(&group->throttled, GFP_KERNEL))
+		return false;
+
+	for_each_possible_cpu(cpu)
+		INIT_LIST_HEAD(&per_cpu_ptr(group->percpu, cpu)->throttled);
+
+	return true;
+}
+
+static void free_limit(struct vrq_group *group)
+{
+	free_cpumask_var(group->throttled);
+}
+#else
+static void note_limit(struct vrq_group *group) { }
+static bool alloc_limit(struct vrq_group *group) { return true; }
+static void free_limit(struct vrq_group *group) { }
+#endif
+
+/* What is due of @value in the time that has passed, of what is due in @ms */
+static s64 part_of(s64 value, unsigned long passed, unsigned int ms)
+{
+	unsigned long whole = msecs_to_jiffies(ms);
+
+	return passed < whole ? div_s64(value, whole) * (s64)passed : value;
+}
+
+static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned long passed)
+{
+	u64 weight = atomic64_read(&group->weight[kind]);
+	u64 least = max(atomic64_read(&group->peak[kind]) / PEAK_PART, (s64)WEIGHT_MIN);
+	atomic64_t *factor = group->factor[kind];
+	s64 mean = atomic64_read(&factor[VRQ_FACTOR_MEAN]);
+	u64 now = factor_of(group, kind);
+
+	mean += part_of((s64)now - mean, passed, MEAN_MS);
+	atomic64_set(&factor[VRQ_FACTOR_NOW], now);
+	atomic64_set(&factor[VRQ_FACTOR_MEAN],
+		     min_t(u64, mean, mul_u64_u64_div_u64(now, weight, least)));
+}
+
+static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 weight,
+			unsigned long passed)
+{
+	u64 peak = atomic64_read(&group->peak[kind]);
+
+	give(group, kind, weight ? share_of(group) : 0);
+	weight += atomic64_read(&group->ahead[kind]);
+	/* The first task to come asks before it is counted: take it for one of nice 0 */
+	weight = weight ?: vrq_weight(VRQ_NICE_0);
+	peak -= part_of(peak, passed, PEAK_MS);
+	atomic64_set(&group->weight[kind], weight);
+	atomic64_set(&group->peak[kind], max(peak, weight));
+}
+
+/* @sum is what tasks count for that sleep ahead, weight times us, since this was last asked */
+static void note_ahead(struct vrq_group *group, enum vrq_kind kind, s64 sum,
+		       unsigned long passed)
+{
+	s64 mean = atomic64_read(&group->ahead[kind]);
+	unsigned int us = jiffies_to_usecs(clamp(passed, 1UL, msecs_to_jiffies(MEAN_MS)));
+
+	mean += part_of(div_s64(sum, us) - mean, passed, MEAN_MS);
+	atomic64_set(&group->ahead[kind], max(mean, 0LL));
+}
+
+/*
+ * A bit that is cleared just as a task is queued there is set again when the next one
+ * is, or a slice ends: that needs no barrier at each enqueue.
+ */
+static void sum_up(struct vrq_group *group, unsigned long passed)
+{
+	u64 weight[VRQ_KINDS] = {};
+	s64 ahead[VRQ_KINDS] = {};
+	struct vrq_group_cpu *part;
+	enum vrq_kind kind;
+	int cpu;
+
+	for_each_cpu(cpu, group->cpus) {
+		part = per_cpu_ptr(group->percpu, cpu);
+		for (kind = 0; kind < VRQ_KINDS; kind++) {
+			weight[kind] += READ_ONCE(part->weight[kind]);
+			if (passed && atomic64_read(&part->ahead[kind]))
+				ahead[kind] += atomic64_xchg(&part->ahead[kind], 0);
+		}
+		if (!READ_ONCE(part->weight[VRQ_KIND_NORMAL]) &&
+		    !READ_ONCE(part->weight[VRQ_KIND_IDLE]))
+			cpumask_clear_cpu(cpu, group->cpus);
+	}
+
+	for (kind = 0; kind < VRQ_KINDS; kind++) {
+		if (passed)
+			note_ahead(group, kind, ahead[kind], passed);
+		weight[kind] += max(atomic64_read(&group->children[kind]), 0LL);
+		note_weight(group, kind, weight[kind], passed);
+	}
+	for (kind = 0; kind < VRQ_KINDS; kind++)
+		note_factors(group, kind, passed);
+	WRITE_ONCE(group->idle, is_idle(group));
+	note_limit(group);
+	if (has_something(group))
+		count(group);
+}
+
+/* False if it has been summed up within this jiffy, or somebody is at it */
+static bool sum_up_if_old(struct vrq_group *group)
+{
+	unsigned long now = jiffies, last = READ_ONCE(group->summed_at);
+
+	if (!time_after(now, last) || !try_cmpxchg(&group->summed_at, &last, now))
+		return false;
+
+	sum_up(group, now - last);
+
+	return true;
+}
+
+/* A task of a kind is the first one of its group, and perhaps of those around it */
+static void appear(struct vrq_group *group, enum vrq_kind kind)
+{
+	for (; group && !atomic64_read(&group->given[kind]); group = group->parent)
+		sum_up(group, 0);
+}
+
+/**
+ * vrq_group_add - a task is queued, or dequeued
+ * @rq: its run queue, locked
+ * @p: the task
+ * @sign: 1 if it is queued, -1 if it is dequeued
+ */
+void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign)
+{
+	struct vrq_group *group = vrq_group_of(p);
+	enum vrq_kind kind = p->vrq.only_idle;
+	struct vrq_group_cpu *part;
+
+	if (!group)
+		return;
+
+	part = vrq_group_part(rq, group);
+	WRITE_ONCE(part->weight[kind],
+		   part->weight[kind] + sign * (long)p->vrq.own_weight);
+	if (sign < 0)
+		return;
+
+	if (!cpumask_test_cpu(cpu_of(rq), group->cpus))
+		cpumask_set_cpu(cpu_of(rq), group->cpus);
+	if (unlikely(!atomic64_read(&group->given[kind])))
+		appear(group, kind);
+}
+
+/**
+ * vrq_group_note_ahead - a task sleeps, or wakes up, and is ahead of its share
+ * @rq: its run queue, locked
+ * @p: the task
+ * @ahead: for how long it goes on to count in its group, ns; below zero if it wakes up
+ *	before that has passed, and counts as a task that is queued
+ */
+void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead)
+{
+	struct vrq_group *group = vrq_group_of(p);
+
+	if (group)
+		atomic64_add(div_s64(ahead, NSEC_PER_USEC) * p->vrq.own_weight,
+			     &vrq_group_part(rq, group)->ahead[p->vrq.only_idle]);
+}
+
+/**
+ * vrq_group_sum_up - bring what a task's groups have to do up to date
+ * @p: the task, the lock of its run queue held; it gets a new deadline
+ *
+ * Once a jiffy for each group, by one CPU. Goes through the CPUs that have tasks of it.
+ */
+void vrq_group_sum_up(const struct task_struct *p)
+{
+	struct vrq_group *group = vrq_group_of(p);
+
+	for (; group; group = group->parent)
+		sum_up_if_old(group);
+}
+
+/* Sum up the group whose turn it is, and forget it if it has nothing to do */
+static void sweep_one(void)
+{
+	struct vrq_group *group = list_first_entry_or_null(&counted, struct vrq_group,
+							   counted);
+
+	if (!group)
+		return;
+
+	list_move_tail(&group->counted, &counted);
+	if (sum_up_if_old(group) && !has_something(group))
+		list_del_init(&group->counted);
+}
+
+/**
+ * vrq_group_tick - find the groups that no longer have anything to do
+ *
+ * At the tick of any CPU, with its rq->lock held; does something on one of them in a
+ * jiffy.
+ */
+void vrq_group_tick(void)
+{
+	unsigned long last = READ_ONCE(swept_at);
+	int i;
+
+	if (list_empty(&counted) || !time_after(jiffies, last) ||
+	    !try_cmpxchg(&swept_at, &last, jiffies))
+		return;
+
+	if (!raw_spin_trylock(&counted_lock))
+		return;
+	for (i = 0; i < SWEEP; i++)
+		sweep_one();
+	raw_spin_unlock(&counted_lock);
+}
+
+/**
+ * vrq_group_note_idle - cpu.idle of some group has changed
+ */
+void vrq_group_note_idle(void)
+{
+	struct task_group *tg;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (tg->vrq)
+			WRITE_ONCE(tg->vrq->idle, is_idle(tg->vrq));
+	}
+}
+
+/* The weight to take the group of a task to have that wakes up */
+static u64 weight_with(const struct vrq_group *group, const struct task_struct *p, u64 own)
+{
+	enum vrq_kind kind = p->vrq.only_idle;
+	u64 weight = atomic64_read(&group->given[kind]) ?
+		     atomic64_read(&group->weight[kind]) : 0;
+
+	if (!p->vrq.queued)
+		weight += own;
+
+	return max3(weight, (u64)atomic64_read(&group->peak[kind]) / PEAK_PART,
+		    (u64)WEIGHT_MIN);
+}
+
+/**
+ * __vrq_group_weight - what a task of a group counts for on the machine
+ * @group: the group
+ * @p: the task, the lock of its run queue held
+ * @which: the load of the group to go by
+ * @own: what it counts for in its group
+ *
+ * Return: the weight, at least 1.
+ */
+u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *p,
+		       enum vrq_factor which, u64 own)
+{
+	bool wakes = which == VRQ_FACTOR_WAKE;
+	enum vrq_kind kind = p->vrq.only_idle;
+	u64 factor, weight;
+
+	factor = atomic64_read(&group->factor[kind][wakes ? VRQ_FACTOR_NOW : which]);
+	weight = mul_u64_u64_shr(own, factor, FACTOR_SHIFT);
+	if (wakes)
+		weight = mul_u64_u64_div_u64(weight, atomic64_read(&group->weight[kind]),
+					     weight_with(group, p, own));
+
+	return max(weight, 1ULL);
+}
+
+/**
+ * vrq_alloc_group - make VRQ's part of a new task group
+ * @tg: the group, not yet visible to anybody
+ * @parent: its parent
+ *
+ * Return: false if there is no memory; vrq_free_group() is to be called all the same.
+ */
+bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
+{
+	struct vrq_group *group;
+	enum vrq_kind kind;
+
+	if (!sched_vrq_enabled())
+		return true;
+
+	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	tg->vrq = group;
+	if (!group)
+		return false;
+
+	INIT_LIST_HEAD(&group->counted);
+	group->tg = tg;
+	group->parent = parent->vrq;
+	group->summed_at = jiffies - 1;
+	group->percpu = alloc_percpu(struct vrq_group_cpu);
+	if (!group->percpu || !zalloc_cpumask_var(&group->cpus, GFP_KERNEL) ||
+	    !alloc_limit(group))
+		return false;
+	for (kind = 0; kind < VRQ_KINDS; kind++) {
+		note_weight(group, kind, 0, 0);
+		note_factors(group, kind, ULONG_MAX);
+	}
+
+	return true;
+}
+
+/**
+ * vrq_unlink_group - a task group goes away
+ * @tg: the group; it has no tasks, and its parent is still there
+ */
+void vrq_unlink_group(struct task_group *tg)
+{
+	struct vrq_group *group = tg->vrq;
+	enum vrq_kind kind;
+	unsigned long flags;
+
+	if (!group)
+		return;
+
+	raw_spin_lock_irqsave(&counted_lock, flags);
+	list_del_init(&group->counted);
+	group->gone = true;
+	for (kind = 0; kind < VRQ_KINDS; kind++)
+		give(group, kind, 0);
+	raw_spin_unlock_irqrestore(&counted_lock, flags);
+}
+
+/**
+ * vrq_free_group - free VRQ's part of a task group that nobody sees any longer
+ * @tg: the group
+ */
+void vrq_free_group(struct task_group *tg)
+{
+	struct vrq_group *group = tg->vrq;
+
+	if (!group)
+		return;
+
+	free_percpu(group->percpu);
+	free_cpumask_var(group->cpus);
+	free_limit(group);
+	kfree(group);
+}

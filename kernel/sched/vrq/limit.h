@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Limits of CPU bandwidth: how much of what a group may use is left.
+ */
+#ifndef _KERNEL_SCHED_VRQ_LIMIT_H
+#define _KERNEL_SCHED_VRQ_LIMIT_H
+
+#include "group.h"
+
+#ifdef CONFIG_CFS_BANDWIDTH
+void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta);
+struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group);
+bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
+void vrq_limit_restart(struct rq *rq, struct vrq_group *group);
+
+/* The group of a task if it, or one around it, has a limit; else NULL */
+static inline struct vrq_group *vrq_limited_group(const struct task_struct *p)
+{
+	struct vrq_group *group = vrq_group_of(p);
+
+	return group && READ_ONCE(group->limited) ? group : NULL;
+}
+
+/**
+ * vrq_limit_charge - a task has used the CPU
+ * @rq: its run queue, locked
+ * @p: the task
+ * @delta: for how long, ns
+ */
+static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, s64 delta)
+{
+	struct vrq_group *group = vrq_limited_group(p);
+
+	if (unlikely(group))
+		__vrq_limit_charge(rq, group, delta);
+}
+
+/**
+ * vrq_limit_reached - has a task's group nothing left to use?
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task
+ *
+ * Return: the group, or the one around it, whose limit is reached; NULL if there is none.
+ */
+static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p)
+{
+	struct vrq_group *group = vrq_limited_group(p);
+
+	return unlikely(group) ? __vrq_limit_reached(rq, group) : NULL;
+}
+#else
+static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, s64 delta) { }
+static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p)
+{
+	return NULL;
+}
+#endif
+
+#endif /* _KERNEL_SCHED_VRQ_LIMIT_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is changed for all tasks, or all of a group, takes effect at once: they are queued
+ * anew.
+ */
+#include <linux/sched/signal.h>
+
+#include "group.h"
+#include "requeue.h"
+
+/* Queue a task anew: vrq_update_entity() sees what has changed */
+static void requeue(struct task_struct *p)
+{
+	bool running;
+	struct rq *rq;
+
+	CLASS(task_rq_lock, rq_guard)(p);
+	/* sparse does not know that the guard unlocks */
+	__release(p->pi_lock);
+	__release(rq_guard.rq->lock);
+	rq = rq_guard.rq;
+	if (!vrq_task(p) || !task_on_rq_queued(p))
+		return;
+
+	update_rq_clock(rq);
+	running = vrq_curr(rq) == p;
+	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	if (running)
+		p->sched_class->put_prev_task(rq, p, NULL);
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+	if (running)
+		p->sched_class->set_next_task(rq, p, false);
+	p->sched_class->prio_changed(rq, p, p->prio);
+}
+
+/**
+ * vrq_requeue_all - let all tasks that are queued see what has changed
+ *
+ * All others see it when they are next queued: those that sleep, are being forked,
+ * or are of a higher class for now.
+ */
+void vrq_requeue_all(void)
+{
+	struct task_struct *g, *p;
+
+	/* Who is queued from now on has seen the new value, or is met below */
+	smp_mb();
+	rcu_read_lock();
+	for_each_process_thread(g, p)
+		requeue(p);
+	rcu_read_unlock();
+}
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+/**
+ * vrq_group_idle_changed - cpu.idle of a group has been written
+ *
+ * What tasks count as, in it and in the groups in it, changes at once.
+ */
+void vrq_group_idle_changed(void)
+{
+	if (!sched_vrq_enabled())
+		return;
+
+	vrq_group_note_idle();
+	vrq_requeue_all();
+}
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Throttling: a task whose group has used up its limit stops where it returns to user
+ * space, and goes on when the limit is refilled, with the deadline that it had.
+ *
+ * Within the kernel it goes on, for it may hold a lock that others wait for. It is told by
+ * a task work, when it is picked or at a tick. The work takes it out of the run queue and
+ * puts it into a list of the group whose limit is reached, on its CPU (VRQ_THROTTLED). To
+ * the core it is runnable all the time: on_rq is set, and whatever changes a task
+ * (affinity, policy, nice level, group, priority inheritance) takes it out by
+ * dequeue_task() and queues it by enqueue_task(). Then it runs once more, to be stopped
+ * again where it has to. The same holds for a task that was stopped for one group, and
+ * has another one around it whose limit is reached too.
+ *
+ * The lists are protected by the rq->lock of their CPU.
+ *
+ * The idea of stopping at the return to user space is that of mainline from 6.18 on.
+ */
+#include <linux/task_work.h>
+
+#include "throttle.h"
+
+/* How many tasks go on in one hold of an rq->lock */
+#define RESUME_BATCH	32
+
+/* Put a task, which is in no queue, among the throttled ones of a group */
+static void throttle_in(struct rq *rq, struct vrq_group *group, struct task_struct *p)
+{
+	struct vrq_group_cpu *part = vrq_group_part(rq, group);
+
+	if (list_empty(&part->throttled)) {
+		part->throttled_at = rq_clock(rq);
+		cpumask_set_cpu(cpu_of(rq), group->throttled);
+	}
+	list_add_tail(&p->vrq.throttled, &part->throttled);
+	p->vrq.throttled_by = group;
+	p->vrq.place = VRQ_THROTTLED;
+}
+
+/* The last throttled task of a group on this CPU has gone */
+static void note_throttled_time(struct rq *rq, struct vrq_group *group)
+{
+	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
+	s64 time = rq_clock(rq) - vrq_group_part(rq, group)->throttled_at;
+
+	cpumask_clear_cpu(cpu_of(rq), group->throttled);
+	group->tg->cfs_rq[cpu_of(rq)]->throttled_clock_self_time += time;
+	raw_spin_lock(&cfs_b->lock);
+	cfs_b->throttled_time += time;
+	raw_spin_unlock(&cfs_b->lock);
+}
+
+/**
+ * vrq_throttle_out - take a task out of the throttled ones
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, VRQ_THROTTLED
+ */
+void vrq_throttle_out(struct rq *rq, struct task_struct *p)
+{
+	struct vrq_group *group = p->vrq.throttled_by;
+
+	list_del(&p->vrq.throttled);
+	/* It may be on its way from throttle() into schedule() */
+	p->vrq.place = vrq_curr(rq) == p ? VRQ_ON_CPU : VRQ_NOWHERE;
+	if (list_empty(&vrq_group_part(rq, group)->throttled))
+		note_throttled_time(rq, group);
+}
+
+/* Of a task that exits nobody else may depend, but it has to come to its end */
+static bool may_stop(const struct task_struct *p)
+{
+	return vrq_task(p) && !(p->flags & (PF_EXITING | PF_KTHREAD));
+}
+
+/* A task work: runs as @p returns to user space, with no lock held */
+static void throttle(struct callback_head *work)
+{
+	struct task_struct *p = current;
+	struct vrq_group *group = NULL;
+	struct rq_flags rf;
+	struct rq *rq;
+
+	rq = this_rq_lock_irq(&rf);
+	p->vrq.to_throttle = false;
+	update_rq_clock(rq);
+	if (may_stop(p))
+		group = vrq_limit_reached(rq, p);
+	if (group) {
+		p->sched_class->dequeue_task(rq, p, DEQUEUE_NOCLOCK);
+		throttle_in(rq, group, p);
+	}
+	rq_unlock_irq(rq, &rf);
+
+	/* Comes back when it has been picked again; if it has to stop again it is told */
+	if (group)
+		schedule();
+}
+
+/**
+ * vrq_throttle_soon - let a task stop where it returns to user space
+ * @p: the task, running or about to; the lock of its run queue is held
+ */
+void vrq_throttle_soon(struct task_struct *p)
+{
+	if (p->vrq.to_throttle || !may_stop(p))
+		return;
+
+	init_task_work(&p->vrq.throttle_work, throttle);
+	p->vrq.to_throttle = !task_work_add(p, &p->vrq.throttle_work,
+					    TWA_RESUME | TWAF_NO_ALLOC);
+}
+
+/* Let a throttled task go on */
+static void resume(struct rq *rq, struct task_struct *p)
+{
+	vrq_throttle_out(rq, p);
+	p->sched_class->enqueue_task(rq, p, ENQUEUE_NOCLOCK);
+	wakeup_preempt(rq, p, 0);
+}
+
+/* Let some of the throttled tasks of a group go on: true if there are more on this CPU */
+static bool resume_some(struct rq *rq, struct vrq_group *group)
+{
+	struct list_head *throttled = &vrq_group_part(rq, group)->throttled;
+	int i;
+
+	for (i = 0; i < RESUME_BATCH && !list_empty(throttled); i++)
+		resume(rq, list_first_entry(throttled, struct task_struct, vrq.throttled));
+
+	return !list_empty(throttled);
+}
+
+static void resume_on(int cpu, struct vrq_group *group)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct rq_flags rf;
+	bool more;
+
+	do {
+		rq_lock_irqsave(rq, &rf);
+		update_rq_clock(rq);
+		more = vrq_limit_refill(rq, group) && resume_some(rq, group);
+		rq_unlock_irqrestore(rq, &rf);
+	} while (more);
+}
+
+/**
+ * vrq_throttled - do tasks wait for a limit to be refilled?
+ * @cfs_b: the limit, of a group
+ *
+ * Asked by mainline's timer.
+ */
+bool vrq_throttled(struct cfs_bandwidth *cfs_b)
+{
+	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
+
+	return group && !cpumask_empty(group->throttled);
+}
+
+/**
+ * vrq_unthrottle - a limit has been refilled: let those go on who wait for that
+ * @cfs_b: the limit, of a group; its lock is not held
+ *
+ * As long as something is left for their CPUs. It begins with another CPU each time, for
+ * there may be too little for all of them.
+ */
+void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
+{
+	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
+	int cpu;
+
+	group->first_cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids,
+					     false);
+	for_each_cpu_wrap(cpu, group->throttled, group->first_cpu)
+		resume_on(cpu, group);
+}
+
+/**
+ * vrq_limit_changed - cpu.max of a group has been written
+ * @tg: the group; no CPU comes or goes meanwhile
+ *
+ * Whoever is throttled goes on, and stops again if the new limit is reached too.
+ */
+void vrq_limit_changed(struct task_group *tg)
+{
+	struct vrq_group *group = tg->vrq;
+	struct rq_flags rf;
+	struct rq *rq;
+	int cpu;
+
+	if (!group)
+		return;
+
+	for_each_online_cpu(cpu) {
+		rq = cpu_rq(cpu);
+		rq_lock_irqsave(rq, &rf);
+		update_rq_clock(rq);
+		vrq_limit_restart(rq, group);
+		while (resume_some(rq, group))
+			;
+		rq_unlock_irqrestore(rq, &rf);
+	}
+}
+
+/**
+ * vrq_throttle_offline - nobody is throttled on a CPU that goes down
+ * @rq: its run queue, locked, its clock updated; it is no longer active
+ */
+void vrq_throttle_offline(struct rq *rq)
+{
+	struct task_group *tg;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		while (tg->vrq && resume_some(rq, tg->vrq))
+			;
+	}
+}

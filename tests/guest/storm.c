@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A storm of changes to groups: they are made and removed, tasks are moved between them,
+ * weights, limits and cpu.idle are written, affinities and policies changed and CPUs taken
+ * away, all at the same time. Afterwards nobody is lost, and shares are what they should be.
+ */
+#include "cgroup.h"
+
+#define GROUPS		6
+#define WORKERS		24
+#define STORM_NS	(6 * SEC)
+
+struct worker {
+	uint64_t count;
+	char pad[56];
+};
+
+static struct worker *workers;
+static pid_t pids[WORKERS];
+static int cpus;
+
+static void group_name(char *name, int i)
+{
+	/* each second one is in the one before it */
+	if (i % 2)
+		snprintf(name, GROUP_NAME, "s%d/in", i - 1);
+	else
+		snprintf(name, GROUP_NAME, "s%d", i);
+}
+
+/* Those that tasks can be in: a group with the controller for groups in it has none */
+static void leaf_name(char *name)
+{
+	group_name(name, rand() % (GROUPS / 2) * 2 + 1);
+}
+
+static void spin(void *arg)
+{
+	struct worker *worker = arg;
+
+	for (;;)
+		++*(volatile uint64_t *)&worker->count;
+}
+
+static void nap(void *arg)
+{
+	struct worker *worker = arg;
+
+	for (;;) {
+		use_ns(MSEC / 5);
+		++*(volatile uint64_t *)&worker->count;
+		sleep_ns(rand() % 3 * MSEC / 2);
+	}
+}
+
+/* A child for each turn: fork, exec's sibling, and exit in groups that come and go */
+static void breed(void *arg)
+{
+	struct worker *worker = arg;
+	pid_t pid;
+
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			use_ns(MSEC / 2);
+			_exit(0);
+		}
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		++*(volatile uint64_t *)&worker->count;
+	}
+}
+
+static void start_workers(void)
+{
+	static void (*const kinds[])(void *) = { spin, nap, breed, nap };
+	char name[GROUP_NAME];
+	int i;
+
+	for (i = 0; i < WORKERS; i++) {
+		leaf_name(name);
+		pids[i] = spawn_in(name, kinds[i % 4], &workers[i]);
+	}
+	start_all(pids, WORKERS);
+}
+
+static void move_somebody(void)
+{
+	char name[GROUP_NAME];
+
+	leaf_name(name);
+	move_to(rand() % 8 ? name : "", pids[rand() % WORKERS]);
+}
+
+static void change_weight(void)
+{
+	char name[GROUP_NAME];
+
+	group_name(name, rand() % GROUPS);
+	group_put_number(name, "cpu.weight", 1 + rand() % 1000);
+}
+
+static void change_limit(void)
+{
+	static const char * const limits[] = { "max", "2000 10000", "50000 100000", "1000 5000" };
+	char name[GROUP_NAME];
+
+	group_name(name, rand() % GROUPS);
+	group_put(name, "cpu.max", limits[rand() % 4]);
+}
+
+static void change_idle(void)
+{
+	char name[GROUP_NAME];
+
+	group_name(name, rand() % GROUPS);
+	group_put(name, "cpu.idle", rand() % 3 ? "0" : "1");
+}
+
+static void change_affinity(void)
+{
+	uint64_t mask = rand() % 3 ? ~0ULL : 1ULL << rand() % cpus;
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < cpus && cpu < 64; cpu++)
+		if (mask >> cpu & 1)
+			CPU_SET(cpu, &set);
+	/* its CPU may be offline just now */
+	sched_setaffinity(pids[rand() % WORKERS], sizeof(set), &set);
+}
+
+static void change_policy(void)
+{
+	static const int policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_OTHER };
+	struct sched_param param = { .sched_priority = 0 };
+	pid_t pid = pids[rand() % WORKERS];
+
+	sched_setscheduler(pid, policies[rand() % 4], &param);
+	setpriority(PRIO_PROCESS, pid, rand() % 20);
+}
+
+static void make_and_remove(void)
+{
+	char name[GROUP_NAME];
+
+	snprintf(name, sizeof(name), "t%d", rand() % 8);
+	make_group(name);
+	group_put(name, "cpu.max", "1000 5000");
+	move_to(name, pids[rand() % WORKERS]);
+	move_somebody();
+	/* stays if somebody is in it, and is tried again */
+	char path[GROUP_PATH];
+
+	group_path(path, name, "");
+	rmdir(path);
+}
+
+static void take_cpu_away(void)
+{
+	int cpu = 1 + rand() % (cpus > 1 ? cpus - 1 : 1);
+
+	if (cpus < 2 || rand() % 8)
+		return;
+	set_online(cpu, false);
+	sleep_ns(5 * MSEC);
+	set_online(cpu, true);
+}
+
+static void storm(void)
+{
+	static void (*const changes[])(void) = {
+		move_somebody, change_weight, change_limit, change_idle, change_affinity,
+		change_policy, make_and_remove, take_cpu_away,
+	};
+	uint64_t end = now_ns() + STORM_NS;
+
+	while (now_ns() < end) {
+		changes[rand() % 8]();
+		if (!(rand() % 4))
+			sleep_ns(MSEC);
+	}
+}
+
+/* All are normal, and in two groups of the same weight without a limit */
+static void calm_down(void)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	char name[GROUP_NAME];
+	cpu_set_t all;
+	int i;
+
+	memset(&all, 0xff, sizeof(all));
+	for (i = 0; i < GROUPS; i++) {
+		group_name(name, i);
+		group_put(name, "cpu.max", "max");
+		group_put(name, "cpu.idle", "0");
+		group_put_number(name, "cpu.weight", 100);
+	}
+	for (i = 0; i < WORKERS; i++) {
+		sched_setscheduler(pids[i], SCHED_OTHER, &param);
+		setpriority(PRIO_PROCESS, pids[i], 0);
+		sched_setaffinity(pids[i], sizeof(all), &all);
+		group_name(name, i % 2 ? 1 : 3);
+		if (!move_to(name, pids[i]))
+			ksft_print_msg("move to %s: %s\n", name, strerror(errno));
+	}
+}
+
+static int lost_workers(void)
+{
+	uint64_t before[WORKERS];
+	int i, lost = 0;
+
+	for (i = 0; i < WORKERS; i++)
+		before[i] = workers[i].count;
+	sleep_ns(3 * SEC);
+	for (i = 0; i < WORKERS; i++)
+		lost += workers[i].count == before[i];
+	return lost;
+}
+
+static void remove_groups(void)
+{
+	char name[GROUP_NAME];
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		drop_group(name);
+	}
+	for (i = GROUPS - 1; i >= 0; i--) {
+		group_name(name, i);
+		drop_group(name);
+	}
+}
+
+/* Two groups of hogs, one with twice the weight, after all that */
+static void shares_afterwards(void)
+{
+	uint64_t used[2] = {}, before[2];
+	pid_t hogs[2][MAX_CPUS];
+	int i;
+
+	make_group("a");
+	make_group("b");
+	group_put_number("a", "cpu.weight", 200);
+	for (i = 0; i < cpus; i++) {
+		hogs[0][i] = spawn_in("a", spin, &workers[0]);
+		hogs[1][i] = spawn_in("b", spin, &workers[1]);
+	}
+	start_all(hogs[0], cpus);
+	start_all(hogs[1], cpus);
+	sleep_ns(SEC);
+	for (i = 0; i < 2; i++)
+		before[i] = time_of_all(hogs[i], cpus);
+	sleep_ns(2 * SEC);
+	for (i = 0; i < 2; i++) {
+		used[i] = time_of_all(hogs[i], cpus) - before[i];
+		finish_all(hogs[i], cpus);
+	}
+	drop_group("a");
+	drop_group("b");
+	timed_result(used[1] && used[0] * 100 / used[1] >= 180 && used[0] * 100 / used[1] <= 220,
+		     "twice the weight is %llu percent afterwards\n",
+		     (unsigned long long)(used[1] ? used[0] * 100 / used[1] : 0));
+}
+
+int main(void)
+{
+	char name[GROUP_NAME];
+	int i, lost;
+
+	cpus = online_cpus();
+	ksft_print_header();
+	need_groups();
+	ksft_set_plan(2);
+	be_supervisor_of_groups();
+	workers = shared(WORKERS * sizeof(*workers));
+	srand(1);
+	for (i = 0; i < GROUPS; i++) {
+		group_name(name, i);
+		make_group(name);
+	}
+	start_workers();
+	storm();
+	calm_down();
+	lost = lost_workers();
+	finish_all(pids, WORKERS);
+	remove_groups();
+	ksft_test_result(!lost, "nobody is lost in a storm of changes to groups (%d of %d)\n", lost,
+			 WORKERS);
+	shares_afterwards();
+	ksft_finished();
+}
