@@ -17,6 +17,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import partial
 
+import containers
 import guest
 import memory_guest
 import selftests
@@ -121,6 +122,9 @@ TOPOLOGIES = {
 RACES = ["affinity", "policy", "hotplug", "forks"]
 TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accounting", "cache", "counters", "wakeups"]
 
+# Groups of tasks: their weights and limits, and what is said about them
+GROUPS = ["groups", "limits", "threaded", "groupfiles"]
+
 # These take longer than all the others
 LONG = ["iso", "realtime", "favour", "slices"]
 
@@ -142,9 +146,10 @@ PLANS = [
         "virtual", 8, "vrq", ["domains", "fairness", "masks", "counters"], append="sched_vrq_domain=2", what="domains"
     ),
     Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated"),
-    # groups of tasks: their weights and limits, under both
-    *(Plan("virtual", 4, sched, ["groups", "limits"], what="groups") for sched in ("vrq", "fair")),
-    Plan("virtual", 8, "vrq", ["groups", "limits"], append="sched_vrq_domain=2", what="groups"),
+    # under both; cgroup v1 needs a guest in which v2 has not taken the controller
+    *(Plan("virtual", 4, sched, GROUPS, what="groups") for sched in ("vrq", "fair")),
+    *(Plan("virtual", 4, sched, ["groupsv1"], what="groupsv1") for sched in ("vrq", "fair")),
+    Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
     # full is the default
     *(
@@ -321,7 +326,7 @@ def run_plan(plan, count):
 
 
 # Nothing in them depends on when the host's CPUs are there for them
-PATIENT = ["rules", "scripts", "boot", "suspend"]
+PATIENT = ["rules", "scripts", "boot", "suspend", "containers"]
 
 
 def together(steps, number_at_once, count):
@@ -447,7 +452,8 @@ def all_steps(plans):
     if plans is MANY:
         return guests
     before = {"scripts": scripts_tests, "boot": boot_parameter, "suspend": suspended}
-    return {**before, **guests, "rules": rules, "selftests": selftests.compare}
+    after = {"containers": containers.containers, "rules": rules, "selftests": selftests.compare}
+    return {**before, **guests, **after}
 
 
 def main():

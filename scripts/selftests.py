@@ -32,6 +32,8 @@ TIMED = [
 PROGRAMS = [
     "cgroup/test_core",
     "cgroup/test_cpuset",
+    "cgroup/test_freezer",
+    "cgroup/test_kill",
     "futex/functional/futex_requeue_pi",
     "futex/functional/futex_requeue_pi -b -l -t 500000",
     "futex/functional/futex_requeue_pi_mismatched_ops",

@@ -2,13 +2,17 @@
 /*
  * A storm of changes to groups: they are made and removed, tasks are moved between them,
  * weights, limits and cpu.idle are written, affinities and policies changed and CPUs taken
- * away, all at the same time. Afterwards nobody is lost, and shares are what they should be.
+ * away, all at the same time. Afterwards nobody is lost, and shares are what they should
+ * be. And of many groups that come and go nothing is left.
  */
 #include "cgroup.h"
 
 #define GROUPS		6
 #define WORKERS		24
 #define STORM_NS	(6 * SEC)
+/* How many groups come and go, and what memory may be lost meanwhile: 100 bytes of each */
+#define PASSING		10000
+#define LEAK_KIB	1000
 
 struct worker {
 	uint64_t count;
@@ -236,6 +240,12 @@ static void remove_groups(void)
 	}
 }
 
+/* Each group has a part for each CPU */
+static long long percpu_kib(void)
+{
+	return number_after("/proc/meminfo", "Percpu:") + number_after("/proc/meminfo", "SUnreclaim:");
+}
+
 /* Two groups of hogs, one with twice the weight, after all that */
 static void shares_afterwards(void)
 {
@@ -267,6 +277,39 @@ static void shares_afterwards(void)
 		     (unsigned long long)(used[1] ? used[0] * 100 / used[1] : 0));
 }
 
+/*
+ * What so many groups cost that have come and gone, KiB: nothing. Each has a weight, a
+ * limit and a task for a moment. Their memory is freed some time after they are removed.
+ */
+static void leaks(void)
+{
+	pid_t pid = spawn_in("", nap, &workers[0]);
+	long long before = 0, lost = 0;
+	char name[GROUP_NAME];
+	int i, ms;
+
+	start_all(&pid, 1);
+	for (i = 0; i < PASSING; i++) {
+		if (i == PASSING / 10)
+			before = percpu_kib();
+		snprintf(name, sizeof(name), "p%d", i % 4);
+		make_group(name);
+		group_put_number(name, "cpu.weight", 1 + i % 1000);
+		group_put(name, "cpu.max", "50000 100000");
+		if (!move_to(name, pid) || !move_to("", pid) || !drop_group(name))
+			break;
+	}
+	finish(pid);
+	for (ms = 0; ms < 5000; ms += 100) {
+		lost = percpu_kib() - before;
+		if (lost <= LEAK_KIB)
+			break;
+		sleep_ns(100 * MSEC);
+	}
+	ksft_test_result(i == PASSING && lost <= LEAK_KIB,
+			 "%d of %d groups came and went, %lld KiB are lost\n", i, PASSING, lost);
+}
+
 int main(void)
 {
 	char name[GROUP_NAME];
@@ -275,7 +318,7 @@ int main(void)
 	cpus = online_cpus();
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(2);
+	ksft_set_plan(3);
 	be_supervisor_of_groups();
 	workers = shared(WORKERS * sizeof(*workers));
 	srand(1);
@@ -292,5 +335,6 @@ int main(void)
 	ksft_test_result(!lost, "nobody is lost in a storm of changes to groups (%d of %d)\n", lost,
 			 WORKERS);
 	shares_afterwards();
+	leaks();
 	ksft_finished();
 }
