@@ -38,9 +38,10 @@ CONFIGURATION = {
     },
 }
 
-# CPU time that a group uses in a second, in thousandths
+# CPU time that a group uses in a second, ms: of three seconds, for they may begin and end
+# anywhere in a period of 100 ms, and that is one quota more or less
 MEASURE = """used() { sed -n 's/^usage_usec //p' $1/cpu.stat; }
-measure() { sleep 0.3; before=$(used $1); sleep 1; echo "$2 $((($(used $1) - before) / 1000))"; }
+measure() { sleep 0.3; before=$(used $1); sleep 3; echo "$2 $((($(used $1) - before) / 3000))"; }
 """
 
 SCRIPT = f"""
@@ -80,7 +81,7 @@ def containers(count):
         for what, limit in (("crun used", 500), ("crun updated", 1200), ("systemd used", 300)):
             found = re.search(f"^{what} (\\d+)$", said, re.M)
             used = int(found[1]) if found else 0
-            count.ok(abs(used - limit) <= limit * 0.03, f"{name}: {what} {used} ms of {limit}")
+            count.ok(abs(used - limit) <= limit * 0.05, f"{name}: {what} {used} ms of {limit}")
         trouble = result.trouble()
         count.ok(not trouble, f"{name}: the log is clean: {trouble[:1]}, see {result.log}")
     say("containers: done")

@@ -25,6 +25,7 @@ TOPOLOGY = "4,sockets=1,cores=2,threads=2"
 # sched=fair and 92 under sched=vrq; in virtual time, under vrq, none of 300 did.
 TIMED = [
     "cgroup/test_cpu",
+    "cgroup/test_freezer",
     "futex/functional/futex_requeue",
     "futex/functional/futex_wait",
     "futex/functional/futex_waitv",
@@ -32,7 +33,6 @@ TIMED = [
 PROGRAMS = [
     "cgroup/test_core",
     "cgroup/test_cpuset",
-    "cgroup/test_freezer",
     "cgroup/test_kill",
     "futex/functional/futex_requeue_pi",
     "futex/functional/futex_requeue_pi -b -l -t 500000",
@@ -48,6 +48,15 @@ PROGRAMS = [
     "rseq/basic_percpu_ops_mm_cid_test",
     "rseq/param_test -T m -r 200 -t 8",
     "sched/cs_prctl_test",
+]
+# Tests that look whether a task is frozen or stopped again right after they have woken
+# it: 10 of 40 runs of test_freezer failed under sched=fair, and 10 under sched=vrq
+RACES = [
+    "cgroup/test_freezer",
+    "cgroup/test_freezer: test_cgfreezer_migrate",
+    "cgroup/test_freezer: test_cgfreezer_ptrace",
+    "cgroup/test_freezer: test_cgfreezer_stopped",
+    "cgroup/test_freezer: test_cgfreezer_vfork",
 ]
 # From the source tree, as shell scripts are not built
 SCRIPTS = ["cpu-hotplug/cpu-on-off-test.sh"]
@@ -134,7 +143,7 @@ def compare(count):
     ours = run_under("vrq", count)
     count.ok(len(reference) >= len(PROGRAMS), "selftests ran under fair")
     for name, expected in reference.items():
-        if expected != "passed":
+        if expected != "passed" or name in RACES:
             count.skipped += 1
         elif name in exceptions:
             count.skipped += 1

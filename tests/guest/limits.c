@@ -542,7 +542,13 @@ static bool runs_once_moved(pid_t pid)
 
 static bool stays_stopped(pid_t pid)
 {
-	return cpu_time_within(pid, 50 * MSEC) <= tick_ns;
+	uint64_t used = cpu_time_within(pid, 50 * MSEC);
+
+	if (used <= tick_ns)
+		return true;
+	ksft_print_msg("used %llu us in 50 ms, state %c\n", (unsigned long long)(used / 1000),
+		       state_of(pid));
+	return false;
 }
 
 /* It has its quota in two periods, and no more than is in three */

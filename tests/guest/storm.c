@@ -212,6 +212,21 @@ static void calm_down(void)
 	}
 }
 
+/* Where a task is, and when its turn comes */
+static void describe(pid_t pid)
+{
+	char path[64], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/sched", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "vrq") || strstr(line, "threads"))
+			ksft_print_msg("%d: %s", pid, line);
+	if (file)
+		fclose(file);
+}
+
 static int lost_workers(void)
 {
 	uint64_t before[WORKERS];
@@ -220,8 +235,12 @@ static int lost_workers(void)
 	for (i = 0; i < WORKERS; i++)
 		before[i] = workers[i].count;
 	sleep_ns(3 * SEC);
-	for (i = 0; i < WORKERS; i++)
-		lost += workers[i].count == before[i];
+	for (i = 0; i < WORKERS; i++) {
+		if (workers[i].count != before[i])
+			continue;
+		describe(pids[i]);
+		lost++;
+	}
 	return lost;
 }
 

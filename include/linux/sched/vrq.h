@@ -13,7 +13,7 @@
  * @VRQ_NOWHERE: not queued: asleep, new, or of another scheduling class
  * @VRQ_ON_CPU: rq->curr of its CPU
  * @VRQ_THROTTLED: runnable, but its group has used up its limit of CPU bandwidth: in
- *	a list of the group on its CPU, see limit.c. For the class it is not queued
+ *	a list of the group on its CPU, see throttle.c. For the class it is not queued
  * @VRQ_PICKED: taken out of a queue by the pick that is under way; the very
  *	same hold of rq->lock turns it into VRQ_ON_CPU
  * @VRQ_IN_SLOT: in the preempt slot of its CPU
@@ -73,7 +73,8 @@ struct vrq_group;
  * @own_weight: its weight among the tasks of its group, from its nice level and @favour
  * @weight: what the task adds to the weight of its run queue while queued, or with
  *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
- * @weight_max: @weight is no more than this or @own_weight, see weight.c
+ * @weight_max: @weight is no more than this where its group gives it more than
+ *	@own_weight, see weight.c; 0 if that is not known yet
  * @unconfined: the same if every CPU may run the task, else 0
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
  * @mask_queue: which of the queues in that, see shared.c. Likewise

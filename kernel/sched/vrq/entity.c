@@ -687,6 +687,9 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
+	/* What it was promoted from it may be no longer */
+	if (p->vrq.only_idle != (p->vrq.level == VRQ_IDLE))
+		p->vrq.promoted = false;
 	p->vrq.only_idle = p->vrq.level == VRQ_IDLE;
 	if (p->vrq.promoted)
 		p->vrq.level = idle_kind(p) ? VRQ_NORMAL : VRQ_ISO;

@@ -18,9 +18,9 @@
  * CPU, which goes through the CPUs that have tasks of the group. So they are about a
  * millisecond old, and a switch writes nothing that is not its CPU's own.
  *
- * A group that has nothing to do any more is found by the tick, which sums up a few groups
- * in each jiffy, in turns: where 100 groups have something to do it takes 25 ms until what
- * goes to sleep no longer counts in its parent.
+ * A group that has nothing to do any more is found by the tick, which sums up some groups
+ * in each jiffy, in turns: within about 20 ms what goes to sleep no longer counts in its
+ * parent, or later where more than 1,000 groups have something to do.
  *
  * Who gets a whole slice keeps its deadline while others of its group wake up and sleep
  * again. So its factor is the mean of the last eighth of a second or so: of the factors,
@@ -49,27 +49,35 @@
 #include "deadline.h"
 #include "group.h"
 
-/* Fixed point of a factor, and its limits: its product with a share fits into 64 bits */
+/*
+ * Fixed point of a factor, and its limit: times the greatest share, cpu.shares of 2^18,
+ * and through the least weight it fits into 64 bits
+ */
 #define FACTOR_SHIFT	32
-#define FACTOR_MAX	BIT_ULL(42)
-/* The least weight that a group with anything to do is taken to have: that of nice 19 */
-#define WEIGHT_MIN	vrq_weight(VRQ_NICE_WIDTH - 1)
+#define FACTOR_MAX	BIT_ULL(44)
+/* The least weight of a group with anything to do: it has a group with cpu.shares of 2 */
+#define WEIGHT_MIN	(2ULL * vrq_weight(VRQ_NICE_0) >> 10)
 /* In how many ms a peak is forgotten by a factor of e, and a mean follows */
 #define PEAK_MS		256
 #define MEAN_MS		128
 /* What part of the peak a group's weight is taken to be at the least */
 #define PEAK_PART	4
-/* How many groups a jiffy's tick sums up */
-#define SWEEP		4
+/* In how many ms ticks sum up all groups, and how many groups a tick does */
+#define SWEEP_MS	20
+#define SWEEP_MIN	4
+#define SWEEP_MAX	64
+/* What a task counts for in advance at the most, us */
+#define AHEAD_MAX	((s64)USEC_PER_SEC * 10)
 
 /*
- * The groups that have something to do, or had until lately. The lock is taken with an
- * rq->lock held, and nothing else in it.
+ * The groups that have something to do, or had until lately, and their number. The lock is
+ * taken with an rq->lock held, and nothing else in it.
  */
 static LIST_HEAD(counted);
 static DEFINE_RAW_SPINLOCK(counted_lock);
-/* When some of them were last summed up by a tick, jiffies */
-static unsigned long swept_at = INITIAL_JIFFIES;
+static unsigned int nr_counted;
+/* When some of them were last summed up by a tick, jiffies. Each tick reads it */
+static unsigned long swept_at ____cacheline_aligned_in_smp = INITIAL_JIFFIES;
 
 /* What was set for a group: that of SCHED_IDLE ones counts among themselves only */
 static u64 share_of(const struct vrq_group *group)
@@ -95,9 +103,21 @@ static void count(struct vrq_group *group)
 		return;
 
 	raw_spin_lock(&counted_lock);
-	if (list_empty(&group->counted) && !group->gone)
+	if (list_empty(&group->counted) && !group->gone) {
 		list_add_tail(&group->counted, &counted);
+		WRITE_ONCE(nr_counted, nr_counted + 1);
+	}
 	raw_spin_unlock(&counted_lock);
+}
+
+/* With counted_lock held */
+static void uncount(struct vrq_group *group)
+{
+	if (list_empty(&group->counted))
+		return;
+
+	list_del_init(&group->counted);
+	WRITE_ONCE(nr_counted, nr_counted - 1);
 }
 
 /* Let what a group counts for in its parent be @share */
@@ -109,40 +129,32 @@ static void give(struct vrq_group *group, enum vrq_kind kind, u64 share)
 		atomic64_add(more, &group->parent->children[kind]);
 }
 
+/* By that of the group around it, which is brought up to date before */
 static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind)
 {
-	u64 factor = 1ULL << FACTOR_SHIFT, weight;
+	const struct vrq_group *parent = group->parent;
+	u64 factor = parent ? atomic64_read(&parent->factor[kind][VRQ_FACTOR_NOW]) :
+			      1ULL << FACTOR_SHIFT;
 
-	for (; group; group = group->parent) {
-		weight = atomic64_read(&group->weight[kind]);
-		factor = mul_u64_u64_div_u64(factor, share_of(group),
-					     max(weight, WEIGHT_MIN));
-		factor = clamp(factor, 1, FACTOR_MAX);
-	}
+	factor = mul_u64_u64_div_u64(factor, share_of(group), atomic64_read(&group->weight[kind]));
 
-	return factor;
+	return clamp(factor, 1, FACTOR_MAX);
 }
 
-static bool is_idle(const struct vrq_group *group)
+static void note_idle(struct vrq_group *group)
 {
-	for (; group; group = group->parent) {
-		if (READ_ONCE(group->tg->idle))
-			return true;
-	}
+	const struct vrq_group *parent = group->parent;
 
-	return false;
+	WRITE_ONCE(group->idle, READ_ONCE(group->tg->idle) || (parent && READ_ONCE(parent->idle)));
 }
 
 #ifdef CONFIG_CFS_BANDWIDTH
 static void note_limit(struct vrq_group *group)
 {
-	const struct vrq_group *g;
+	const struct vrq_group *parent = group->parent;
 
-	for (g = group; g; g = g->parent) {
-		if (READ_ONCE(g->tg->cfs_bandwidth.quota) != RUNTIME_INF)
-			break;
-	}
-	WRITE_ONCE(group->limited, g);
+	WRITE_ONCE(group->limited, READ_ONCE(group->tg->cfs_bandwidth.quota) != RUNTIME_INF ||
+				   (parent && READ_ONCE(parent->limited)));
 }
 
 static bool alloc_limit(struct vrq_group *group)
@@ -168,18 +180,30 @@ static bool alloc_limit(struct vrq_group *group) { return true; }
 static void free_limit(struct vrq_group *group) { }
 #endif
 
+/* What is set for a group or one around it, as of those around it */
+static void note_settings(struct vrq_group *group)
+{
+	note_idle(group);
+	note_limit(group);
+}
+
 /* What is due of @value in the time that has passed, of what is due in @ms */
 static s64 part_of(s64 value, unsigned long passed, unsigned int ms)
 {
 	unsigned long whole = msecs_to_jiffies(ms);
+	s64 each = div_s64(value, whole);
 
-	return passed < whole ? div_s64(value, whole) * (s64)passed : value;
+	if (!passed)
+		return 0;
+
+	/* What is too little to be divided is due at once */
+	return each && passed < whole ? each * (s64)passed : value;
 }
 
 static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned long passed)
 {
-	u64 weight = atomic64_read(&group->weight[kind]);
-	u64 least = max(atomic64_read(&group->peak[kind]) / PEAK_PART, (s64)WEIGHT_MIN);
+	u64 least = max_t(u64, atomic64_read(&group->peak[kind]) / PEAK_PART, WEIGHT_MIN);
+	u64 weight = min_t(u64, atomic64_read(&group->weight[kind]), PEAK_PART * least);
 	atomic64_t *factor = group->factor[kind];
 	s64 mean = atomic64_read(&factor[VRQ_FACTOR_MEAN]);
 	u64 now = factor_of(group, kind);
@@ -190,15 +214,14 @@ static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned l
 		     min_t(u64, mean, mul_u64_u64_div_u64(now, weight, least)));
 }
 
-static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 weight,
+static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 queued,
 			unsigned long passed)
 {
+	u64 weight = queued + atomic64_read(&group->ahead[kind]);
 	u64 peak = atomic64_read(&group->peak[kind]);
 
-	give(group, kind, weight ? share_of(group) : 0);
-	weight += atomic64_read(&group->ahead[kind]);
-	/* The first task to come asks before it is counted: take it for one of nice 0 */
-	weight = weight ?: vrq_weight(VRQ_NICE_0);
+	atomic64_set(&group->runnable[kind], weight);
+	weight = max_t(u64, weight, queued ? WEIGHT_MIN : vrq_weight(VRQ_NICE_0));
 	peak -= part_of(peak, passed, PEAK_MS);
 	atomic64_set(&group->weight[kind], weight);
 	atomic64_set(&group->peak[kind], max(peak, weight));
@@ -215,9 +238,25 @@ static void note_ahead(struct vrq_group *group, enum vrq_kind kind, s64 sum,
 	atomic64_set(&group->ahead[kind], max(mean, 0LL));
 }
 
+static bool has_part(const struct vrq_group_cpu *part)
+{
+	enum vrq_kind kind;
+
+	for (kind = 0; kind < VRQ_KINDS; kind++) {
+		if (READ_ONCE(part->weight[kind]) || atomic64_read(&part->ahead[kind]))
+			return true;
+	}
+
+	return false;
+}
+
 /*
- * A bit that is cleared just as a task is queued there is set again when the next one
- * is, or a slice ends: that needs no barrier at each enqueue.
+ * What a group has to do, and what follows for its tasks. The groups around it are to be
+ * summed up before.
+ *
+ * A task that is queued just as nothing is found on its CPU is seen by the next sum after
+ * it, or another one of its group, is queued or gets a new slice: that needs no barrier at
+ * each enqueue.
  */
 static void sum_up(struct vrq_group *group, unsigned long passed)
 {
@@ -234,8 +273,7 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 			if (passed && atomic64_read(&part->ahead[kind]))
 				ahead[kind] += atomic64_xchg(&part->ahead[kind], 0);
 		}
-		if (!READ_ONCE(part->weight[VRQ_KIND_NORMAL]) &&
-		    !READ_ONCE(part->weight[VRQ_KIND_IDLE]))
+		if (!has_part(part))
 			cpumask_clear_cpu(cpu, group->cpus);
 	}
 
@@ -243,12 +281,12 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 		if (passed)
 			note_ahead(group, kind, ahead[kind], passed);
 		weight[kind] += max(atomic64_read(&group->children[kind]), 0LL);
+		give(group, kind, weight[kind] ? share_of(group) : 0);
 		note_weight(group, kind, weight[kind], passed);
 	}
 	for (kind = 0; kind < VRQ_KINDS; kind++)
 		note_factors(group, kind, passed);
-	WRITE_ONCE(group->idle, is_idle(group));
-	note_limit(group);
+	note_settings(group);
 	if (has_something(group))
 		count(group);
 }
@@ -258,7 +296,8 @@ static bool sum_up_if_old(struct vrq_group *group)
 {
 	unsigned long now = jiffies, last = READ_ONCE(group->summed_at);
 
-	if (!time_after(now, last) || !try_cmpxchg(&group->summed_at, &last, now))
+	/* It may be ahead by what @now is late; a long sleep must not look like that */
+	if (last - now <= HZ || !try_cmpxchg(&group->summed_at, &last, now))
 		return false;
 
 	sum_up(group, now - last);
@@ -266,11 +305,25 @@ static bool sum_up_if_old(struct vrq_group *group)
 	return true;
 }
 
-/* A task of a kind is the first one of its group, and perhaps of those around it */
+/* Sum up a group and those around it, from a depth on: each follows from those around it */
+static void sum_up_from(struct vrq_group *group, unsigned int depth)
+{
+	for (; depth < group->depth; depth++)
+		sum_up(group->around[depth], 0);
+	sum_up(group, 0);
+}
+
+/*
+ * A task of a kind is the first one of its group, and perhaps of those around it: they count
+ * in their parents from now on.
+ */
 static void appear(struct vrq_group *group, enum vrq_kind kind)
 {
-	for (; group && !atomic64_read(&group->given[kind]); group = group->parent)
-		sum_up(group, 0);
+	struct vrq_group *g;
+
+	for (g = group; g && !atomic64_read(&g->given[kind]); g = g->parent)
+		give(g, kind, share_of(g));
+	sum_up_from(group, g ? g->depth + 1 : 0);
 }
 
 /**
@@ -310,10 +363,15 @@ void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign)
 void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead)
 {
 	struct vrq_group *group = vrq_group_of(p);
+	s64 us = clamp(div_s64(ahead, NSEC_PER_USEC), -AHEAD_MAX, AHEAD_MAX);
 
-	if (group)
-		atomic64_add(div_s64(ahead, NSEC_PER_USEC) * p->vrq.own_weight,
-			     &vrq_group_part(rq, group)->ahead[p->vrq.only_idle]);
+	if (!group)
+		return;
+
+	atomic64_add(us * p->vrq.own_weight,
+		     &vrq_group_part(rq, group)->ahead[p->vrq.only_idle]);
+	if (!cpumask_test_cpu(cpu_of(rq), group->cpus))
+		cpumask_set_cpu(cpu_of(rq), group->cpus);
 }
 
 /**
@@ -325,9 +383,14 @@ void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead)
 void vrq_group_sum_up(const struct task_struct *p)
 {
 	struct vrq_group *group = vrq_group_of(p);
+	unsigned int i;
 
-	for (; group; group = group->parent)
-		sum_up_if_old(group);
+	if (!group)
+		return;
+
+	for (i = 0; i < group->depth; i++)
+		sum_up_if_old(group->around[i]);
+	sum_up_if_old(group);
 }
 
 /* Sum up the group whose turn it is, and forget it if it has nothing to do */
@@ -341,57 +404,66 @@ static void sweep_one(void)
 
 	list_move_tail(&group->counted, &counted);
 	if (sum_up_if_old(group) && !has_something(group))
-		list_del_init(&group->counted);
+		uncount(group);
 }
 
 /**
  * vrq_group_tick - find the groups that no longer have anything to do
  *
  * At the tick of any CPU, with its rq->lock held; does something on one of them in a
- * jiffy.
+ * jiffy, for as many groups as SWEEP_MS asks for.
  */
 void vrq_group_tick(void)
 {
 	unsigned long last = READ_ONCE(swept_at);
-	int i;
+	unsigned int i, groups;
 
-	if (list_empty(&counted) || !time_after(jiffies, last) ||
+	if (last - jiffies <= HZ || !READ_ONCE(nr_counted) ||
 	    !try_cmpxchg(&swept_at, &last, jiffies))
 		return;
 
 	if (!raw_spin_trylock(&counted_lock))
 		return;
-	for (i = 0; i < SWEEP; i++)
+	groups = clamp(nr_counted / msecs_to_jiffies(SWEEP_MS), SWEEP_MIN, SWEEP_MAX);
+	for (i = 0; i < groups; i++)
 		sweep_one();
 	raw_spin_unlock(&counted_lock);
 }
 
 /**
- * vrq_group_note_idle - cpu.idle of some group has changed
+ * vrq_group_note_settings - cpu.idle of some group has changed, or its limit
  */
-void vrq_group_note_idle(void)
+void vrq_group_note_settings(void)
 {
 	struct task_group *tg;
+	unsigned int i;
 
 	guard(rcu)();
 	list_for_each_entry_rcu(tg, &task_groups, list) {
-		if (tg->vrq)
-			WRITE_ONCE(tg->vrq->idle, is_idle(tg->vrq));
+		if (!tg->vrq)
+			continue;
+		for (i = 0; i < tg->vrq->depth; i++)
+			note_settings(tg->vrq->around[i]);
+		note_settings(tg->vrq);
 	}
 }
 
-/* The weight to take the group of a task to have that wakes up */
-static u64 weight_with(const struct vrq_group *group, const struct task_struct *p, u64 own)
+/*
+ * The weight to take the group of a task to have: no less than what is queued on this CPU,
+ * which is newer than the last summing up. If many wake up at once here they are all seen.
+ */
+static u64 weight_with(const struct vrq_group *group, const struct task_struct *p,
+		       bool wakes, u64 own)
 {
+	const struct vrq_group_cpu *part = per_cpu_ptr(group->percpu, task_cpu(p));
 	enum vrq_kind kind = p->vrq.only_idle;
-	u64 weight = atomic64_read(&group->given[kind]) ?
-		     atomic64_read(&group->weight[kind]) : 0;
+	u64 more = p->vrq.queued ? 0 : own, here = part->weight[kind] + more;
 
-	if (!p->vrq.queued)
-		weight += own;
+	if (!wakes)
+		return max_t(u64, here, atomic64_read(&group->weight[kind]));
 
-	return max3(weight, (u64)atomic64_read(&group->peak[kind]) / PEAK_PART,
-		    (u64)WEIGHT_MIN);
+	return max_t(u64, max_t(u64, here, atomic64_read(&group->runnable[kind]) + more),
+		     max_t(u64, atomic64_read(&group->peak[kind]) / PEAK_PART, WEIGHT_MIN));
 }
 
 /**
@@ -406,15 +478,15 @@ static u64 weight_with(const struct vrq_group *group, const struct task_struct *
 u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *p,
 		       enum vrq_factor which, u64 own)
 {
-	bool wakes = which == VRQ_FACTOR_WAKE;
+	bool mean = which == VRQ_FACTOR_MEAN;
 	enum vrq_kind kind = p->vrq.only_idle;
 	u64 factor, weight;
 
-	factor = atomic64_read(&group->factor[kind][wakes ? VRQ_FACTOR_NOW : which]);
+	factor = atomic64_read(&group->factor[kind][mean ? VRQ_FACTOR_MEAN : VRQ_FACTOR_NOW]);
 	weight = mul_u64_u64_shr(own, factor, FACTOR_SHIFT);
-	if (wakes)
+	if (!mean)
 		weight = mul_u64_u64_div_u64(weight, atomic64_read(&group->weight[kind]),
-					     weight_with(group, p, own));
+					     weight_with(group, p, which == VRQ_FACTOR_WAKE, own));
 
 	return max(weight, 1ULL);
 }
@@ -428,20 +500,24 @@ u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *
  */
 bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
 {
-	struct vrq_group *group;
+	struct vrq_group *group, *around = parent->vrq;
+	unsigned int depth = around ? around->depth + 1 : 0;
 	enum vrq_kind kind;
 
 	if (!sched_vrq_enabled())
 		return true;
 
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	group = kzalloc(struct_size(group, around, depth), GFP_KERNEL);
 	tg->vrq = group;
 	if (!group)
 		return false;
 
 	INIT_LIST_HEAD(&group->counted);
 	group->tg = tg;
-	group->parent = parent->vrq;
+	group->parent = around;
+	group->depth = depth;
+	for (; around; around = around->parent)
+		group->around[around->depth] = around;
 	group->summed_at = jiffies - 1;
 	group->percpu = alloc_percpu(struct vrq_group_cpu);
 	if (!group->percpu || !zalloc_cpumask_var(&group->cpus, GFP_KERNEL) ||
@@ -451,6 +527,7 @@ bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
 		note_weight(group, kind, 0, 0);
 		note_factors(group, kind, ULONG_MAX);
 	}
+	note_settings(group);
 
 	return true;
 }
@@ -469,7 +546,7 @@ void vrq_unlink_group(struct task_group *tg)
 		return;
 
 	raw_spin_lock_irqsave(&counted_lock, flags);
-	list_del_init(&group->counted);
+	uncount(group);
 	group->gone = true;
 	for (kind = 0; kind < VRQ_KINDS; kind++)
 		give(group, kind, 0);

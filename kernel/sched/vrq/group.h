@@ -23,7 +23,7 @@ enum vrq_kind {
 
 /**
  * enum vrq_factor - of which load of a group
- * @VRQ_FACTOR_NOW: what is runnable just now
+ * @VRQ_FACTOR_NOW: what is runnable just now: for what a task adds to the load
  * @VRQ_FACTOR_MEAN: the mean of late: for tasks that get a whole slice
  * @VRQ_FACTORS: how many of them a group has
  * @VRQ_FACTOR_WAKE: that of now with the task itself, and those that may come: for tasks
@@ -50,8 +50,10 @@ enum vrq_factor {
  *	has overdrawn
  * @throttled: the tasks that wait here for that limit to be refilled
  * @throttled_at: since when there are any, ns
+ * @stopped: how many tasks in the group, or in one in it, wait here, whatever for
+ * @stopped_at: since when there are any, ns
  *
- * The last three are protected by that CPU's rq->lock.
+ * All from @left on are protected by that CPU's rq->lock.
  */
 struct vrq_group_cpu {
 	unsigned long		weight[VRQ_KINDS];
@@ -60,6 +62,8 @@ struct vrq_group_cpu {
 	s64			left;
 	struct list_head	throttled;
 	u64			throttled_at;
+	unsigned int		stopped;
+	u64			stopped_at;
 #endif
 };
 
@@ -72,23 +76,27 @@ struct vrq_group_cpu {
  *	sums up clears those of CPUs that have nothing
  * @summed_at: when it was summed up last, jiffies; who moves it on does so
  * @children: sum of the shares of the child groups that have something to do
- * @weight: the weight of all that is runnable in the group, as of the last summing up, or
- *	that of a task of nice 0 if there is nothing
+ * @runnable: the weight of all that is runnable in the group, as of the last summing up
+ * @weight: what that is taken to be: where nothing is runnable no less than that of a task
+ *	of nice 0, for who comes asks before it is counted
  * @ahead: what tasks count for that sleep ahead of their share, on the mean of late, a part
- *	of @weight
+ *	of @runnable
  * @peak: the greatest @weight of late, see group.c
  * @given: what the group has added to @children of its parent
  * @factor: what the weight of a task in the group is multiplied with
  * @idle: it or a group around it has cpu.idle
  * @limited: it or a group around it has a limit of CPU bandwidth
  * @throttled: the CPUs on which tasks wait for its limit to be refilled. Bits are written
- *	under their rq->lock
+ *	under their rq->lock and the lock of the limit
+ * @debt: what CPUs have overdrawn and is not paid back yet, ns; with the lock of the limit
  * @first_cpu: the one that got something first when it was last refilled
  * @counted: links those that have something to do, protected by counted_lock
  * @gone: is not to be linked any more, likewise
+ * @depth: how many groups are around it
+ * @around: those, the outermost first
  *
- * All but @tg, @parent, @percpu and the last two change once a jiffy while the group has
- * something to do, and are read by the CPUs that run its tasks.
+ * From @summed_at to @throttled all change once a jiffy while the group has something to
+ * do, and are read by the CPUs that run its tasks.
  */
 struct vrq_group {
 	struct task_group		*tg;
@@ -98,6 +106,7 @@ struct vrq_group {
 
 	unsigned long			summed_at ____cacheline_aligned_in_smp;
 	atomic64_t			children[VRQ_KINDS];
+	atomic64_t			runnable[VRQ_KINDS];
 	atomic64_t			weight[VRQ_KINDS];
 	atomic64_t			ahead[VRQ_KINDS];
 	atomic64_t			peak[VRQ_KINDS];
@@ -106,12 +115,16 @@ struct vrq_group {
 	bool				idle;
 #ifdef CONFIG_CFS_BANDWIDTH
 	bool				limited;
+	s64				debt;
 	int				first_cpu;
 	cpumask_var_t			throttled;
 #endif
 
 	struct list_head		counted;
 	bool				gone;
+
+	unsigned int			depth;
+	struct vrq_group		*around[] __counted_by(depth);
 };
 
 /* The group of a task, NULL for the root's. The lock of its run queue is held */
@@ -124,7 +137,7 @@ void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign);
 void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead);
 void vrq_group_sum_up(const struct task_struct *p);
 void vrq_group_tick(void);
-void vrq_group_note_idle(void);
+void vrq_group_note_settings(void);
 u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *p,
 		       enum vrq_factor which, u64 own);
 
@@ -132,6 +145,14 @@ u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *
 static inline struct vrq_group_cpu *vrq_group_part(struct rq *rq, struct vrq_group *group)
 {
 	return per_cpu_ptr(group->percpu, cpu_of(rq));
+}
+
+/* Is a group the other one, or in it? */
+static inline bool vrq_group_within(const struct vrq_group *group,
+				    const struct vrq_group *other)
+{
+	return group == other ||
+	       (group->depth > other->depth && group->around[other->depth] == other);
 }
 
 /* Do all tasks of a task's group run when nobody else wants the CPU? */

@@ -30,7 +30,7 @@ void vrq_limit_changed(struct task_group *tg);
 #ifdef CONFIG_FAIR_GROUP_SCHED
 bool vrq_alloc_group(struct task_group *tg, struct task_group *parent);
 void vrq_unlink_group(struct task_group *tg);
-void vrq_group_idle_changed(void);
+void vrq_group_idle_changed(struct task_group *tg);
 void vrq_free_group(struct task_group *tg);
 #endif
 
@@ -132,7 +132,7 @@ static inline bool vrq_alloc_group(struct task_group *tg, struct task_group *par
 }
 
 static inline void vrq_unlink_group(struct task_group *tg) { }
-static inline void vrq_group_idle_changed(void) { }
+static inline void vrq_group_idle_changed(struct task_group *tg) { }
 static inline void vrq_free_group(struct task_group *tg) { }
 #endif
 

@@ -8,13 +8,19 @@
  * not at each switch. Of a group in a group both pay.
  *
  * Time is accounted at ticks and switches, so a CPU overdraws by up to a tick, and by more
- * if its task stays in the kernel. What it has overdrawn it pays back before it gets
- * anything more. What CPUs have drawn and not used at the end of a period is not lost, but
- * used in the next ones: it is no more than a quarter of a quota together, or 100 us for
- * each CPU if that is more.
+ * if its task stays in the kernel. What is overdrawn is the group's debt, and paid back
+ * from the pool before any CPU gets more; of more than ten quotas the rest is let off, else
+ * a process of the group that takes seconds to exit would stop the others for minutes. What
+ * CPUs have drawn and not used at the end of a period is used in the next ones, if the group
+ * comes back there: it is no more than a quarter of a quota together, or 100 us for each CPU
+ * if that is more.
  *
  * Who has to stop does so where it returns to user space, see throttle.c: in the kernel it
  * may hold what others wait for.
+ *
+ * A task stops only if the pool was empty in the same hold of its lock in which its CPU was
+ * put into group->throttled. So the timer, which refills it and looks there with the lock
+ * held, either comes before, and the task finds the pool filled, or finds the CPU.
  *
  * Locks: rq->lock -> cfs_b->lock, as in mainline.
  */
@@ -23,6 +29,10 @@
 /* The least portion, and the greatest, ns */
 #define PORTION_MIN	(100 * NSEC_PER_USEC)
 #define PORTION_MAX	(5 * NSEC_PER_MSEC)
+/* What a CPU may have overdrawn until that is the group's debt, ns */
+#define OVERDRAFT_MAX	((s64)PORTION_MAX)
+/* How many quotas a group is in debt at the most */
+#define DEBT_QUOTAS	10
 
 /* Has a group a limit of its own on this CPU? What mainline keeps, under rq->lock */
 static bool has_limit(struct rq *rq, const struct vrq_group *group)
@@ -36,33 +46,73 @@ static u64 portion_of(const struct cfs_bandwidth *cfs_b)
 		       PORTION_MAX);
 }
 
-/* Draw from the pool: as much as is owed and a portion more, or what there is */
-static void draw(struct rq *rq, struct vrq_group *group)
+/* What a CPU has overdrawn is owed by the group. The lock of the limit is held */
+static void owe(struct vrq_group *group, struct vrq_group_cpu *part)
+{
+	if (part->left >= 0)
+		return;
+
+	group->debt = min_t(u64, group->debt - part->left,
+			    DEBT_QUOTAS * group->tg->cfs_bandwidth.quota);
+	part->left = 0;
+}
+
+static void pay_back(struct vrq_group *group, struct cfs_bandwidth *cfs_b)
+{
+	u64 paid = min_t(u64, cfs_b->runtime, group->debt);
+
+	cfs_b->runtime -= paid;
+	group->debt -= paid;
+}
+
+/*
+ * Draw a portion from the pool, or what is left there once debts are paid: true if this CPU
+ * has something to use then. The lock of the limit is held.
+ */
+static bool draw_locked(struct rq *rq, struct vrq_group *group)
 {
 	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
 	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 	u64 amount;
 
-	raw_spin_lock(&cfs_b->lock);
 	if (cfs_b->quota == RUNTIME_INF) {
 		part->left = PORTION_MAX;
-	} else {
-		start_cfs_bandwidth(cfs_b);
-		amount = min_t(u64, cfs_b->runtime, portion_of(cfs_b) - part->left);
-		cfs_b->runtime -= amount;
-		part->left += amount;
-		if (amount)
-			cfs_b->idle = 0;
+		return true;
 	}
-	raw_spin_unlock(&cfs_b->lock);
+
+	start_cfs_bandwidth(cfs_b);
+	owe(group, part);
+	pay_back(group, cfs_b);
+	amount = min(cfs_b->runtime, portion_of(cfs_b));
+	cfs_b->runtime -= amount;
+	part->left += amount;
+	if (amount)
+		cfs_b->idle = 0;
+
+	return part->left > 0;
+}
+
+static bool draw(struct rq *rq, struct vrq_group *group)
+{
+	guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
+
+	return draw_locked(rq, group);
 }
 
 /* See vrq_limit_charge() */
 void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
 {
+	struct vrq_group_cpu *part;
+
 	for (; group; group = group->parent) {
-		if (has_limit(rq, group))
-			vrq_group_part(rq, group)->left -= delta;
+		if (!has_limit(rq, group))
+			continue;
+		part = vrq_group_part(rq, group);
+		part->left -= delta;
+		if (part->left < -OVERDRAFT_MAX) {
+			guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
+			owe(group, part);
+		}
 	}
 }
 
@@ -74,15 +124,47 @@ struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
 		return NULL;
 
 	for (; group; group = group->parent) {
-		if (!has_limit(rq, group))
-			continue;
-		if (vrq_group_part(rq, group)->left <= 0)
-			draw(rq, group);
-		if (vrq_group_part(rq, group)->left <= 0)
+		if (has_limit(rq, group) && vrq_group_part(rq, group)->left <= 0 &&
+		    !draw(rq, group))
 			return group;
 	}
 
 	return NULL;
+}
+
+/**
+ * vrq_limit_stop - a task is about to be throttled
+ * @rq: its run queue, locked
+ * @group: the group whose limit was found reached
+ *
+ * Return: false if it has been refilled since; true if the timer will come, and find this
+ * CPU in group->throttled.
+ */
+bool vrq_limit_stop(struct rq *rq, struct vrq_group *group)
+{
+	guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
+
+	if (draw_locked(rq, group))
+		return false;
+
+	cpumask_set_cpu(cpu_of(rq), group->throttled);
+
+	return true;
+}
+
+/**
+ * vrq_limit_go - the last throttled task of a group on a CPU goes on
+ * @rq: the run queue of the CPU, locked
+ * @group: the group
+ * @waited: how long there were such tasks, ns
+ */
+void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited)
+{
+	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
+
+	guard(raw_spinlock)(&cfs_b->lock);
+	cpumask_clear_cpu(cpu_of(rq), group->throttled);
+	cfs_b->throttled_time += waited;
 }
 
 /**
@@ -94,22 +176,27 @@ struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
  */
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group)
 {
-	if (!has_limit(rq, group))
-		return true;
-	if (vrq_group_part(rq, group)->left <= 0)
-		draw(rq, group);
-
-	return vrq_group_part(rq, group)->left > 0;
+	return !has_limit(rq, group) || vrq_group_part(rq, group)->left > 0 || draw(rq, group);
 }
 
 /**
  * vrq_limit_restart - the limit of a group has changed
- * @rq: a run queue, locked
  * @group: the group
  *
  * What was drawn or overdrawn under the old one is forgotten, as in mainline.
  */
-void vrq_limit_restart(struct rq *rq, struct vrq_group *group)
+void vrq_limit_restart(struct vrq_group *group)
 {
-	vrq_group_part(rq, group)->left = 0;
+	struct rq_flags rf;
+	struct rq *rq;
+	int cpu;
+
+	scoped_guard(raw_spinlock_irqsave, &group->tg->cfs_bandwidth.lock)
+		group->debt = 0;
+	for_each_possible_cpu(cpu) {
+		rq = cpu_rq(cpu);
+		rq_lock_irqsave(rq, &rf);
+		vrq_group_part(rq, group)->left = 0;
+		rq_unlock_irqrestore(rq, &rf);
+	}
 }

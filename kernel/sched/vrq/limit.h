@@ -10,8 +10,10 @@
 #ifdef CONFIG_CFS_BANDWIDTH
 void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta);
 struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group);
+bool vrq_limit_stop(struct rq *rq, struct vrq_group *group);
+void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited);
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
-void vrq_limit_restart(struct rq *rq, struct vrq_group *group);
+void vrq_limit_restart(struct vrq_group *group);
 
 /* The group of a task if it, or one around it, has a limit; else NULL */
 static inline struct vrq_group *vrq_limited_group(const struct task_struct *p)

@@ -356,19 +356,18 @@ void vrq_promote_starved(struct rq *rq)
 }
 
 /**
- * vrq_advance_waiting - let who waits longest here have the deadline that is due
+ * vrq_advance_waiting - let who waits here have the deadline that is due
  * @rq: the run queue of this CPU, locked, its clock updated
  *
- * For the tick. Of each queue the first task of each level: the others have their turn
- * when they are the first.
+ * For the tick. Of each queue the first and the last task of each level.
  */
 void vrq_advance_waiting(struct rq *rq)
 {
 	enum vrq_level level;
 
 	for (level = VRQ_NORMAL; level < VRQ_LEVELS; level++) {
-		vrq_queue_advance_first(rq, &rq->vrq.pinned, level);
-		vrq_queue_advance_first(rq, &rq->vrq.queue, level);
+		vrq_queue_advance(rq, &rq->vrq.pinned, level);
+		vrq_queue_advance(rq, &rq->vrq.queue, level);
 		vrq_shared_advance(rq, level);
 	}
 }

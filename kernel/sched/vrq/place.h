@@ -9,7 +9,8 @@
  * particular every queued task has a home, task_rq(p), is counted in its
  * nr_running, and task_cpu(p) changes only with the home's lock held; so
  * task_rq_lock(), setaffinity, migration and hotplug need to know nothing of
- * VRQ. On top of that:
+ * VRQ. (A VRQ_THROTTLED task has a home too, but is not counted there: what a CPU
+ * has of them goes on when it goes down, see throttle.c.) On top of that:
  *
  *  - p->vrq, with the exceptions named in <linux/sched/vrq.h>, and every place
  *    but a shared queue (a CPU, its slot, its two queues) belong to the home's

@@ -175,21 +175,37 @@ bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
 	return false;
 }
 
+static struct task_struct *last_of(struct vrq_queue *queue, enum vrq_level level)
+{
+	struct rb_node *last = rb_last(&queue->tasks[level].rb_root);
+
+	return last ? rb_entry(last, struct task_struct, vrq.node) : NULL;
+}
+
 /**
- * vrq_queue_advance_first - let the first task of a level have the deadline that is due
+ * vrq_queue_advance - let tasks of a level have the deadlines that are due
  * @rq: the run queue of this CPU, locked, its clock updated
  * @queue: the queue, locked
  * @level: the level
  *
- * See vrq_advance_deadline(). It stays the first, so the tree stays as it is.
+ * See vrq_advance_deadline(). The first one, which stays the first, and the last one: whose
+ * deadline lies too far ahead comes there when the others have had their turns.
  */
-void vrq_queue_advance_first(struct rq *rq, struct vrq_queue *queue, enum vrq_level level)
+void vrq_queue_advance(struct rq *rq, struct vrq_queue *queue, enum vrq_level level)
 {
-	struct task_struct *p = vrq_queue_first_of(queue, level);
+	struct task_struct *first = vrq_queue_first_of(queue, level);
+	struct task_struct *last = last_of(queue, level);
 
-	if (!p || !vrq_advance_deadline(rq, p))
+	if (!first)
 		return;
 
-	publish_earliest(queue, level);
-	trace_sched_vrq_enqueue(p);
+	if (vrq_advance_deadline(rq, first)) {
+		publish_earliest(queue, level);
+		trace_sched_vrq_enqueue(first);
+	}
+	if (last != first && vrq_advance_deadline(rq, last)) {
+		rb_erase_cached(&last->vrq.node, &queue->tasks[level]);
+		vrq_queue_add(queue, last);
+		trace_sched_vrq_enqueue(last);
+	}
 }

@@ -15,8 +15,7 @@ struct task_struct *vrq_queue_first(struct vrq_queue *queue);
 s64 vrq_queue_best_key(struct vrq_queue *queue);
 struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
 					    enum vrq_level level, u64 now);
-void vrq_queue_advance_first(struct rq *rq, struct vrq_queue *queue,
-			     enum vrq_level level);
+void vrq_queue_advance(struct rq *rq, struct vrq_queue *queue, enum vrq_level level);
 bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now);
 
 /**

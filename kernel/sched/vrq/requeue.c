@@ -8,7 +8,22 @@
 #include "group.h"
 #include "requeue.h"
 
-/* Queue a task anew: vrq_update_entity() sees what has changed */
+#ifdef CONFIG_FAIR_GROUP_SCHED
+/* Is a task in a group? Without the lock of its run queue a hint */
+static bool is_within(const struct task_struct *p, const struct vrq_group *group)
+{
+	const struct vrq_group *own = READ_ONCE(p->sched_task_group)->vrq;
+
+	return !group || (own && vrq_group_within(own, group));
+}
+#else
+static bool is_within(const struct task_struct *p, const struct vrq_group *group)
+{
+	return true;
+}
+#endif
+
+/* Queue a task anew: vrq_update_entity() sees what has changed. Who is throttled is in no queue */
 static void requeue(struct task_struct *p)
 {
 	bool running;
@@ -19,7 +34,7 @@ static void requeue(struct task_struct *p)
 	__release(p->pi_lock);
 	__release(rq_guard.rq->lock);
 	rq = rq_guard.rq;
-	if (!vrq_task(p) || !task_on_rq_queued(p))
+	if (!vrq_task(p) || !task_on_rq_queued(p) || p->vrq.place == VRQ_THROTTLED)
 		return;
 
 	update_rq_clock(rq);
@@ -35,34 +50,38 @@ static void requeue(struct task_struct *p)
 
 /**
  * vrq_requeue_all - let all tasks that are queued see what has changed
+ * @group: only those in this group and in the groups in it; NULL for all
  *
  * All others see it when they are next queued: those that sleep, are being forked,
  * or are of a higher class for now.
  */
-void vrq_requeue_all(void)
+void vrq_requeue_all(struct vrq_group *group)
 {
 	struct task_struct *g, *p;
 
 	/* Who is queued from now on has seen the new value, or is met below */
 	smp_mb();
 	rcu_read_lock();
-	for_each_process_thread(g, p)
-		requeue(p);
+	for_each_process_thread(g, p) {
+		if (is_within(p, group))
+			requeue(p);
+	}
 	rcu_read_unlock();
 }
 
 #ifdef CONFIG_FAIR_GROUP_SCHED
 /**
  * vrq_group_idle_changed - cpu.idle of a group has been written
+ * @tg: the group
  *
  * What tasks count as, in it and in the groups in it, changes at once.
  */
-void vrq_group_idle_changed(void)
+void vrq_group_idle_changed(struct task_group *tg)
 {
-	if (!sched_vrq_enabled())
+	if (!tg->vrq)
 		return;
 
-	vrq_group_note_idle();
-	vrq_requeue_all();
+	vrq_group_note_settings();
+	vrq_requeue_all(tg->vrq);
 }
 #endif

@@ -5,6 +5,8 @@
 #ifndef _KERNEL_SCHED_VRQ_REQUEUE_H
 #define _KERNEL_SCHED_VRQ_REQUEUE_H
 
-void vrq_requeue_all(void);
+struct vrq_group;
+
+void vrq_requeue_all(struct vrq_group *group);
 
 #endif /* _KERNEL_SCHED_VRQ_REQUEUE_H */

@@ -373,7 +373,7 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
 }
 
 /**
- * vrq_shared_advance - let a task that waits here have the deadline that is due
+ * vrq_shared_advance - let tasks that wait here have the deadlines that are due
  * @rq: the run queue of this CPU, locked, its clock updated
  * @level: its level
  *
@@ -394,7 +394,7 @@ void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 		return;
 
 	lock_domain(domain);
-	vrq_queue_advance_first(rq, &mq->queue, level);
+	vrq_queue_advance(rq, &mq->queue, level);
 	unlock_domain(domain);
 }
 

@@ -23,31 +23,34 @@
 /* How many tasks go on in one hold of an rq->lock */
 #define RESUME_BATCH	32
 
+/* Mainline counts for cpu.stat.local how long there are throttled tasks in a group */
+static void note_stopped(struct rq *rq, struct task_struct *p, int sign)
+{
+	struct vrq_group *group = vrq_group_of(p);
+	struct vrq_group_cpu *part;
+
+	for (; group; group = group->parent) {
+		part = vrq_group_part(rq, group);
+		if (sign > 0 && !part->stopped)
+			part->stopped_at = rq_clock(rq);
+		part->stopped += sign;
+		if (sign < 0 && !part->stopped)
+			group->tg->cfs_rq[cpu_of(rq)]->throttled_clock_self_time +=
+				rq_clock(rq) - part->stopped_at;
+	}
+}
+
 /* Put a task, which is in no queue, among the throttled ones of a group */
 static void throttle_in(struct rq *rq, struct vrq_group *group, struct task_struct *p)
 {
 	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 
-	if (list_empty(&part->throttled)) {
+	if (list_empty(&part->throttled))
 		part->throttled_at = rq_clock(rq);
-		cpumask_set_cpu(cpu_of(rq), group->throttled);
-	}
 	list_add_tail(&p->vrq.throttled, &part->throttled);
 	p->vrq.throttled_by = group;
 	p->vrq.place = VRQ_THROTTLED;
-}
-
-/* The last throttled task of a group on this CPU has gone */
-static void note_throttled_time(struct rq *rq, struct vrq_group *group)
-{
-	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
-	s64 time = rq_clock(rq) - vrq_group_part(rq, group)->throttled_at;
-
-	cpumask_clear_cpu(cpu_of(rq), group->throttled);
-	group->tg->cfs_rq[cpu_of(rq)]->throttled_clock_self_time += time;
-	raw_spin_lock(&cfs_b->lock);
-	cfs_b->throttled_time += time;
-	raw_spin_unlock(&cfs_b->lock);
+	note_stopped(rq, p, 1);
 }
 
 /**
@@ -58,17 +61,27 @@ static void note_throttled_time(struct rq *rq, struct vrq_group *group)
 void vrq_throttle_out(struct rq *rq, struct task_struct *p)
 {
 	struct vrq_group *group = p->vrq.throttled_by;
+	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 
 	list_del(&p->vrq.throttled);
 	/* It may be on its way from throttle() into schedule() */
 	p->vrq.place = vrq_curr(rq) == p ? VRQ_ON_CPU : VRQ_NOWHERE;
-	if (list_empty(&vrq_group_part(rq, group)->throttled))
-		note_throttled_time(rq, group);
+	note_stopped(rq, p, -1);
+	if (list_empty(&part->throttled))
+		vrq_limit_go(rq, group, rq_clock(rq) - part->throttled_at);
 }
 
-/* Of a task that exits nobody else may depend, but it has to come to its end */
+/*
+ * Not who exits: others may wait for its end. Nor kernel threads, those that serve a
+ * process (vhost, io_uring's for polling) among them: they never return to user space, and
+ * run task works, if ever, with a lock held. What they use is charged, so the others of
+ * their group pay for it. The workers of io_uring run them between two pieces of work.
+ */
 static bool may_stop(const struct task_struct *p)
 {
+	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
+		return false;
+
 	return vrq_task(p) && !(p->flags & (PF_EXITING | PF_KTHREAD));
 }
 
@@ -85,9 +98,11 @@ static void throttle(struct callback_head *work)
 	update_rq_clock(rq);
 	if (may_stop(p))
 		group = vrq_limit_reached(rq, p);
-	if (group) {
+	if (group && vrq_limit_stop(rq, group)) {
 		p->sched_class->dequeue_task(rq, p, DEQUEUE_NOCLOCK);
 		throttle_in(rq, group, p);
+	} else {
+		group = NULL;
 	}
 	rq_unlock_irq(rq, &rf);
 
@@ -96,13 +111,10 @@ static void throttle(struct callback_head *work)
 		schedule();
 }
 
-/**
- * vrq_throttle_soon - let a task stop where it returns to user space
- * @p: the task, running or about to; the lock of its run queue is held
- */
-void vrq_throttle_soon(struct task_struct *p)
+/* See vrq_throttle_check() */
+void __vrq_throttle_check(struct rq *rq, struct task_struct *p)
 {
-	if (p->vrq.to_throttle || !may_stop(p))
+	if (p->vrq.to_throttle || !may_stop(p) || !vrq_limit_reached(rq, p))
 		return;
 
 	init_task_work(&p->vrq.throttle_work, throttle);
@@ -167,10 +179,13 @@ bool vrq_throttled(struct cfs_bandwidth *cfs_b)
 void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
-	int cpu;
+	int cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids, false);
 
-	group->first_cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids,
-					     false);
+	/* They may all have left the group by now */
+	if (cpu >= nr_cpu_ids)
+		return;
+
+	group->first_cpu = cpu;
 	for_each_cpu_wrap(cpu, group->throttled, group->first_cpu)
 		resume_on(cpu, group);
 }
@@ -179,27 +194,16 @@ void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
  * vrq_limit_changed - cpu.max of a group has been written
  * @tg: the group; no CPU comes or goes meanwhile
  *
- * Whoever is throttled goes on, and stops again if the new limit is reached too.
+ * Whoever is throttled goes on, as far as the new limit allows.
  */
 void vrq_limit_changed(struct task_group *tg)
 {
-	struct vrq_group *group = tg->vrq;
-	struct rq_flags rf;
-	struct rq *rq;
-	int cpu;
-
-	if (!group)
+	if (!tg->vrq)
 		return;
 
-	for_each_online_cpu(cpu) {
-		rq = cpu_rq(cpu);
-		rq_lock_irqsave(rq, &rf);
-		update_rq_clock(rq);
-		vrq_limit_restart(rq, group);
-		while (resume_some(rq, group))
-			;
-		rq_unlock_irqrestore(rq, &rf);
-	}
+	vrq_group_note_settings();
+	vrq_limit_restart(tg->vrq);
+	vrq_unthrottle(&tg->cfs_bandwidth);
 }
 
 /**

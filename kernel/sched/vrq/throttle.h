@@ -8,7 +8,7 @@
 #include "limit.h"
 
 #ifdef CONFIG_CFS_BANDWIDTH
-void vrq_throttle_soon(struct task_struct *p);
+void __vrq_throttle_check(struct rq *rq, struct task_struct *p);
 void vrq_throttle_out(struct rq *rq, struct task_struct *p);
 void vrq_throttle_offline(struct rq *rq);
 
@@ -19,8 +19,8 @@ void vrq_throttle_offline(struct rq *rq);
  */
 static inline void vrq_throttle_check(struct rq *rq, struct task_struct *p)
 {
-	if (unlikely(vrq_limit_reached(rq, p)))
-		vrq_throttle_soon(p);
+	if (unlikely(vrq_limited_group(p)))
+		__vrq_throttle_check(rq, p);
 }
 #else
 static inline void vrq_throttle_out(struct rq *rq, struct task_struct *p) { }

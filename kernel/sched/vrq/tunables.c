@@ -32,7 +32,7 @@ static int set_rr_interval(const struct ctl_table *table, int write,
 		return err;
 
 	WRITE_ONCE(vrq_rr_interval_ms, value);
-	vrq_requeue_all();
+	vrq_requeue_all(NULL);
 
 	return 0;
 }

@@ -163,7 +163,8 @@ unsigned int vrq_task_weight(const struct task_struct *p, enum vrq_factor which)
 	unsigned int own = vrq_own_weight(p);
 	u64 weight = vrq_group_weight(p, which, own);
 
-	return weight <= own ? weight : min(weight, max(own, p->vrq.weight_max));
+	/* A new task has no limit yet */
+	return weight <= own ? weight : min(weight, p->vrq.weight_max ?: own);
 }
 
 /**
@@ -179,7 +180,7 @@ unsigned int vrq_task_weight(const struct task_struct *p, enum vrq_factor which)
  */
 void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
 {
-	p->vrq.weight_max = cpus > 1 ? min_t(u64, div_u64(others, cpus - 1), UINT_MAX) :
+	p->vrq.weight_max = cpus > 1 ? clamp(div_u64(others, cpus - 1), 1ULL, UINT_MAX) :
 				       UINT_MAX;
 }
 
