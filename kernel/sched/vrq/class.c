@@ -429,6 +429,19 @@ void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
 	}
 }
 
+#ifdef CONFIG_FAIR_GROUP_SCHED
+/*
+ * The task is in no queue, and its run queue's clock is updated. What it had a right to in
+ * its old group it need not wait for, and what it counts for there in advance stays there.
+ */
+static void task_change_group_vrq(struct task_struct *p)
+{
+	set_task_rq(p, task_cpu(p));
+	p->vrq.ahead_until = 0;
+	vrq_advance_deadline(task_rq(p), p);
+}
+#endif
+
 DEFINE_SCHED_CLASS(vrq) = {
 	.enqueue_task		= enqueue_task_vrq,
 	.dequeue_task		= dequeue_task_vrq,
@@ -458,6 +471,10 @@ DEFINE_SCHED_CLASS(vrq) = {
 	.get_rr_interval	= get_rr_interval_vrq,
 
 	.update_curr		= update_curr_vrq,
+
+#ifdef CONFIG_FAIR_GROUP_SCHED
+	.task_change_group	= task_change_group_vrq,
+#endif
 
 #ifdef CONFIG_UCLAMP_TASK
 	.uclamp_enabled		= 1,

@@ -673,6 +673,8 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
  */
 void vrq_update_entity(struct rq *rq, struct task_struct *p)
 {
+	bool only_idle;
+
 	rescale(rq, p, vrq_rr_ms());
 
 	if (p->vrq.prio != p->prio) {
@@ -687,10 +689,11 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
+	only_idle = p->vrq.level == VRQ_IDLE;
 	/* What it was promoted from it may be no longer */
-	if (p->vrq.only_idle != (p->vrq.level == VRQ_IDLE))
+	if (p->vrq.only_idle != only_idle)
 		p->vrq.promoted = false;
-	p->vrq.only_idle = p->vrq.level == VRQ_IDLE;
+	p->vrq.only_idle = only_idle;
 	if (p->vrq.promoted)
 		p->vrq.level = idle_kind(p) ? VRQ_NORMAL : VRQ_ISO;
 	p->vrq.own_weight = vrq_own_weight(p);

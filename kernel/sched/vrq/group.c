@@ -153,8 +153,9 @@ static void note_limit(struct vrq_group *group)
 {
 	const struct vrq_group *parent = group->parent;
 
-	WRITE_ONCE(group->limited, READ_ONCE(group->tg->cfs_bandwidth.quota) != RUNTIME_INF ||
-				   (parent && READ_ONCE(parent->limited)));
+	bool own = READ_ONCE(group->tg->cfs_bandwidth.quota) != RUNTIME_INF;
+
+	WRITE_ONCE(group->limited, own || (parent && READ_ONCE(parent->limited)));
 }
 
 static bool alloc_limit(struct vrq_group *group)
@@ -297,7 +298,7 @@ static bool sum_up_if_old(struct vrq_group *group)
 	unsigned long now = jiffies, last = READ_ONCE(group->summed_at);
 
 	/* It may be ahead by what @now is late; a long sleep must not look like that */
-	if (last - now <= HZ || !try_cmpxchg(&group->summed_at, &last, now))
+	if (time_in_range(last, now, now + HZ) || !try_cmpxchg(&group->summed_at, &last, now))
 		return false;
 
 	sum_up(group, now - last);
@@ -415,11 +416,11 @@ static void sweep_one(void)
  */
 void vrq_group_tick(void)
 {
-	unsigned long last = READ_ONCE(swept_at);
+	unsigned long now = jiffies, last = READ_ONCE(swept_at);
 	unsigned int i, groups;
 
-	if (last - jiffies <= HZ || !READ_ONCE(nr_counted) ||
-	    !try_cmpxchg(&swept_at, &last, jiffies))
+	if (time_in_range(last, now, now + HZ) || !READ_ONCE(nr_counted) ||
+	    !try_cmpxchg(&swept_at, &last, now))
 		return;
 
 	if (!raw_spin_trylock(&counted_lock))

@@ -94,9 +94,14 @@ static bool draw_locked(struct rq *rq, struct vrq_group *group)
 
 static bool draw(struct rq *rq, struct vrq_group *group)
 {
-	guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
+	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
+	bool something;
 
-	return draw_locked(rq, group);
+	raw_spin_lock(&cfs_b->lock);
+	something = draw_locked(rq, group);
+	raw_spin_unlock(&cfs_b->lock);
+
+	return something;
 }
 
 /* See vrq_limit_charge() */
@@ -109,10 +114,11 @@ void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
 			continue;
 		part = vrq_group_part(rq, group);
 		part->left -= delta;
-		if (part->left < -OVERDRAFT_MAX) {
-			guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
-			owe(group, part);
-		}
+		if (part->left >= -OVERDRAFT_MAX)
+			continue;
+		raw_spin_lock(&group->tg->cfs_bandwidth.lock);
+		owe(group, part);
+		raw_spin_unlock(&group->tg->cfs_bandwidth.lock);
 	}
 }
 
@@ -142,14 +148,16 @@ struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
  */
 bool vrq_limit_stop(struct rq *rq, struct vrq_group *group)
 {
-	guard(raw_spinlock)(&group->tg->cfs_bandwidth.lock);
+	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
+	bool stop;
 
-	if (draw_locked(rq, group))
-		return false;
+	raw_spin_lock(&cfs_b->lock);
+	stop = !draw_locked(rq, group);
+	if (stop)
+		cpumask_set_cpu(cpu_of(rq), group->throttled);
+	raw_spin_unlock(&cfs_b->lock);
 
-	cpumask_set_cpu(cpu_of(rq), group->throttled);
-
-	return true;
+	return stop;
 }
 
 /**
@@ -162,9 +170,10 @@ void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited)
 {
 	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
 
-	guard(raw_spinlock)(&cfs_b->lock);
+	raw_spin_lock(&cfs_b->lock);
 	cpumask_clear_cpu(cpu_of(rq), group->throttled);
 	cfs_b->throttled_time += waited;
+	raw_spin_unlock(&cfs_b->lock);
 }
 
 /**
