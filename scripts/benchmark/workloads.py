@@ -373,10 +373,8 @@ def groups_rows():
     return rows
 
 
-def groups_hackbench(setting):
-    """In the root, and three groups below it; twice each, so that what grows meanwhile counts for both."""
-    options = f"--pipe --process --groups 4 --loops {setting.size(400) // 4}"
-    return f"""
+# A group three levels below the root, with weights and a limit that it never reaches, and no autogroups
+THREE_LEVELS = f"""
 autogroup=/proc/sys/kernel/sched_autogroup_enabled
 [ ! -e $autogroup ] || echo 0 > $autogroup
 {CGROUPS}
@@ -388,6 +386,14 @@ for weight in 200 50 300; do
 	echo $weight > $cgroups$group/cpu.weight
 done
 echo $((CPUS * 2))00000 > $cgroups$group/cpu.max
+"""
+
+
+def groups_hackbench(setting):
+    """In the root, and three groups below it; twice each, so that what grows meanwhile counts for both."""
+    options = f"--pipe --process --groups 4 --loops {setting.size(400) // 4}"
+    return f"""
+{THREE_LEVELS}
 for place in root cgroup cgroup root; do
 	[ $place = root ] && below= || below=$group
 	(in_group "$below" hackbench {options}) > hackbench.out
@@ -494,6 +500,14 @@ def watched(title, script, rows, needs=(), **options):
 def watched_hackbench(setting):
     options, messages = many(setting)
     return f"watched many {messages} hackbench {options}\n"
+
+
+def watched_groups(setting):
+    options, messages = many(setting)
+    return f"""{THREE_LEVELS}
+watched root {messages} hackbench {options}
+in_group "$group" watched cgroup {messages} hackbench {options}
+"""
 
 
 def watched_pairs(setting):
@@ -620,6 +634,14 @@ WORKLOADS = {
         watch_rows("many", "the same messages in all", "a message"),
         ("hackbench",),
         cpus=4,
+    ),
+    "coherence-groups": watched(
+        "the same, in a cgroup",
+        watched_groups,
+        watch_rows("root", "in the root", "a message", judged=False)
+        | watch_rows("cgroup", "on the third level, with weights and a limit never reached", "a message"),
+        ("hackbench",),
+        root=True,
     ),
     "coherence-pairs": watched(
         "ping-pong in pairs on all CPUs", watched_pairs, watch_rows("pairs", "pipes", "a round"), quick=True

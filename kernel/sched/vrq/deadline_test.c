@@ -45,6 +45,7 @@ static void weight_is_the_inverse_of_ratio(struct kunit *test)
 		KUNIT_EXPECT_LE(test, abs_diff(product, one) * 2,
 				(u64)vrq_ratio(i));
 	}
+	KUNIT_EXPECT_EQ(test, vrq_weight(VRQ_NICE_0), VRQ_WEIGHT_NICE_0);
 }
 
 static void span_of_a_lone_task_is_its_slice(struct kunit *test)

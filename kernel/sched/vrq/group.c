@@ -56,7 +56,7 @@
 #define FACTOR_SHIFT	32
 #define FACTOR_MAX	BIT_ULL(44)
 /* The least weight of a group with anything to do: it has a group with cpu.shares of 2 */
-#define WEIGHT_MIN	(2ULL * vrq_weight(VRQ_NICE_0) >> 10)
+#define WEIGHT_MIN	(2 * VRQ_WEIGHT_NICE_0 >> 10)
 /* In how many ms a peak is forgotten by a factor of e, and a mean follows */
 #define PEAK_MS		256
 #define MEAN_MS		128
@@ -82,7 +82,7 @@ static unsigned long swept_at ____cacheline_aligned_in_smp = INITIAL_JIFFIES;
 /* What was set for a group: that of SCHED_IDLE ones counts among themselves only */
 static u64 share_of(const struct vrq_group *group)
 {
-	u64 one = vrq_weight(VRQ_NICE_0);
+	u64 one = VRQ_WEIGHT_NICE_0;
 
 	if (READ_ONCE(group->tg->idle))
 		return one;
@@ -152,10 +152,11 @@ static void note_idle(struct vrq_group *group)
 static void note_limit(struct vrq_group *group)
 {
 	const struct vrq_group *parent = group->parent;
-
 	bool own = READ_ONCE(group->tg->cfs_bandwidth.quota) != RUNTIME_INF;
 
-	WRITE_ONCE(group->limited, own || (parent && READ_ONCE(parent->limited)));
+	struct vrq_group *above = parent ? READ_ONCE(parent->limited) : NULL;
+
+	WRITE_ONCE(group->limited, own ? group : above);
 }
 
 static bool alloc_limit(struct vrq_group *group)
@@ -222,7 +223,7 @@ static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 queued,
 	u64 peak = atomic64_read(&group->peak[kind]);
 
 	atomic64_set(&group->runnable[kind], weight);
-	weight = max_t(u64, weight, queued ? WEIGHT_MIN : vrq_weight(VRQ_NICE_0));
+	weight = max_t(u64, weight, queued ? WEIGHT_MIN : VRQ_WEIGHT_NICE_0);
 	peak -= part_of(peak, passed, PEAK_MS);
 	atomic64_set(&group->weight[kind], weight);
 	atomic64_set(&group->peak[kind], max(peak, weight));

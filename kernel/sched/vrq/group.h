@@ -85,7 +85,7 @@ struct vrq_group_cpu {
  * @given: what the group has added to @children of its parent
  * @factor: what the weight of a task in the group is multiplied with
  * @idle: it or a group around it has cpu.idle
- * @limited: it or a group around it has a limit of CPU bandwidth
+ * @limited: the nearest of it and the groups around it that has a limit of CPU bandwidth
  * @throttled: the CPUs on which tasks wait for its limit to be refilled. Bits are written
  *	under their rq->lock and the lock of the limit
  * @debt: what CPUs have overdrawn and is not paid back yet, ns; with the lock of the limit
@@ -114,7 +114,7 @@ struct vrq_group {
 	atomic64_t			factor[VRQ_KINDS][VRQ_FACTORS];
 	bool				idle;
 #ifdef CONFIG_CFS_BANDWIDTH
-	bool				limited;
+	struct vrq_group		*limited;
 	s64				debt;
 	int				first_cpu;
 	cpumask_var_t			throttled;

@@ -109,7 +109,7 @@ void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
 {
 	struct vrq_group_cpu *part;
 
-	for (; group; group = group->parent) {
+	for (; group; group = vrq_limited_of(group->parent)) {
 		if (!has_limit(rq, group))
 			continue;
 		part = vrq_group_part(rq, group);
@@ -129,7 +129,7 @@ struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
 	if (!cpu_active(cpu_of(rq)))
 		return NULL;
 
-	for (; group; group = group->parent) {
+	for (; group; group = vrq_limited_of(group->parent)) {
 		if (has_limit(rq, group) && vrq_group_part(rq, group)->left <= 0 &&
 		    !draw(rq, group))
 			return group;

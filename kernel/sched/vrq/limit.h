@@ -15,12 +15,16 @@ void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited);
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
 void vrq_limit_restart(struct vrq_group *group);
 
-/* The group of a task if it, or one around it, has a limit; else NULL */
+/* The nearest of a group, which may be NULL, and those around it that has a limit, or NULL */
+static inline struct vrq_group *vrq_limited_of(const struct vrq_group *group)
+{
+	return group ? READ_ONCE(group->limited) : NULL;
+}
+
+/* The same of a task's group */
 static inline struct vrq_group *vrq_limited_group(const struct task_struct *p)
 {
-	struct vrq_group *group = vrq_group_of(p);
-
-	return group && READ_ONCE(group->limited) ? group : NULL;
+	return vrq_limited_of(vrq_group_of(p));
 }
 
 /**
