@@ -28,7 +28,7 @@
 /* Fixed point of vrq_weight(): 2^20 is the weight of nice -20, 1 / 1.0 */
 #define VRQ_WEIGHT_SHIFT	20
 /* vrq_weight() of nice 0 */
-#define VRQ_WEIGHT_NICE_0	155864
+#define VRQ_WEIGHT_NICE_0	155863
 
 unsigned int vrq_ratio(unsigned int nice_index);
 unsigned int vrq_weight(unsigned int nice_index);
