@@ -170,6 +170,22 @@ static void three_to_one(void)
 		     "and no CPU idles (%.1f%% used)\n", percent(sum, WATCH_NS * cpus));
 }
 
+/* A weight that is set while the hogs wait to begin holds from their first slices on */
+static void set_before_they_begin(void)
+{
+	struct crew *a = hire_hogs("a", 100, cpus), *b = hire_hogs("b", 100, cpus);
+	double ratio;
+
+	if (!group_put_number("a", "cpu.weight", 300))
+		ksft_exit_fail_msg("cpu.weight of a: %s\n", strerror(errno));
+	begin();
+	watch(250 * MSEC);
+	ratio = b->used ? (double)a->used / b->used : 0;
+	dismiss();
+	vrq_result(off(ratio, 3) <= 15,
+		   "a weight set before the hogs begin: %.3f to one in their first 250 ms\n", ratio);
+}
+
 /* Groups of 300 and 100 where one may have fewer tasks than its weight is worth */
 static void unlike_crews(int in_a, int in_b)
 {
@@ -846,13 +862,14 @@ int main(void)
 	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
 	need_groups();
-	ksft_set_plan(36);
+	ksft_set_plan(37);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
 		must_put(AUTOGROUP, "0");
 
 	three_to_one();
+	set_before_they_begin();
 	unlike_crews(1, 4 * cpus);
 	unlike_crews(3, 8);
 	unlike_crews(5 * cpus, cpus);

@@ -144,8 +144,10 @@ static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind)
 static void note_idle(struct vrq_group *group)
 {
 	const struct vrq_group *parent = group->parent;
+	bool idle = READ_ONCE(group->tg->idle) || (parent && READ_ONCE(parent->idle));
 
-	WRITE_ONCE(group->idle, READ_ONCE(group->tg->idle) || (parent && READ_ONCE(parent->idle)));
+	if (READ_ONCE(group->idle) != idle)
+		WRITE_ONCE(group->idle, idle);
 }
 
 #ifdef CONFIG_CFS_BANDWIDTH
@@ -153,10 +155,10 @@ static void note_limit(struct vrq_group *group)
 {
 	const struct vrq_group *parent = group->parent;
 	bool own = READ_ONCE(group->tg->cfs_bandwidth.quota) != RUNTIME_INF;
+	struct vrq_group *limited = own ? group : parent ? READ_ONCE(parent->limited) : NULL;
 
-	struct vrq_group *above = parent ? READ_ONCE(parent->limited) : NULL;
-
-	WRITE_ONCE(group->limited, own ? group : above);
+	if (READ_ONCE(group->limited) != limited)
+		WRITE_ONCE(group->limited, limited);
 }
 
 static bool alloc_limit(struct vrq_group *group)
@@ -182,7 +184,10 @@ static bool alloc_limit(struct vrq_group *group) { return true; }
 static void free_limit(struct vrq_group *group) { }
 #endif
 
-/* What is set for a group or one around it, as of those around it */
+/*
+ * What is set for a group or one around it, as of those around it. The line is read at each
+ * switch, so it is written only if something has changed.
+ */
 static void note_settings(struct vrq_group *group)
 {
 	note_idle(group);
@@ -202,7 +207,28 @@ static s64 part_of(s64 value, unsigned long passed, unsigned int ms)
 	return each && passed < whole ? each * (s64)passed : value;
 }
 
-static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned long passed)
+/*
+ * Has the weight of the group, or of one around it, been set since it was summed up last?
+ * Two that sum up at the same time may both say so.
+ */
+static bool share_was_set(struct vrq_group *group)
+{
+	unsigned int around = group->parent ? READ_ONCE(group->parent->sets) : 0;
+	unsigned long share = share_of(group);
+
+	if (share == READ_ONCE(group->share) && around == READ_ONCE(group->sets_around))
+		return false;
+
+	WRITE_ONCE(group->share, share);
+	WRITE_ONCE(group->sets_around, around);
+	WRITE_ONCE(group->sets, READ_ONCE(group->sets) + 1);
+
+	return true;
+}
+
+/* @anew: the factors of before are of no use for the mean */
+static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned long passed,
+			 bool anew)
 {
 	u64 least = max_t(u64, atomic64_read(&group->peak[kind]) / PEAK_PART, WEIGHT_MIN);
 	u64 weight = min_t(u64, atomic64_read(&group->weight[kind]), PEAK_PART * least);
@@ -210,7 +236,7 @@ static void note_factors(struct vrq_group *group, enum vrq_kind kind, unsigned l
 	s64 mean = atomic64_read(&factor[VRQ_FACTOR_MEAN]);
 	u64 now = factor_of(group, kind);
 
-	mean += part_of((s64)now - mean, passed, MEAN_MS);
+	mean = anew ? now : mean + part_of((s64)now - mean, passed, MEAN_MS);
 	atomic64_set(&factor[VRQ_FACTOR_NOW], now);
 	atomic64_set(&factor[VRQ_FACTOR_MEAN],
 		     min_t(u64, mean, mul_u64_u64_div_u64(now, weight, least)));
@@ -264,6 +290,7 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 {
 	u64 weight[VRQ_KINDS] = {};
 	s64 ahead[VRQ_KINDS] = {};
+	bool anew = share_was_set(group);
 	struct vrq_group_cpu *part;
 	enum vrq_kind kind;
 	int cpu;
@@ -287,7 +314,7 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 		note_weight(group, kind, weight[kind], passed);
 	}
 	for (kind = 0; kind < VRQ_KINDS; kind++)
-		note_factors(group, kind, passed);
+		note_factors(group, kind, passed, anew);
 	note_settings(group);
 	if (has_something(group))
 		count(group);
@@ -527,7 +554,7 @@ bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
 		return false;
 	for (kind = 0; kind < VRQ_KINDS; kind++) {
 		note_weight(group, kind, 0, 0);
-		note_factors(group, kind, ULONG_MAX);
+		note_factors(group, kind, 0, true);
 	}
 	note_settings(group);
 

@@ -74,6 +74,11 @@ struct vrq_group_cpu {
  * @percpu: its parts on the CPUs
  * @cpus: the CPUs on which it may have tasks queued. A CPU sets its own bit, whoever
  *	sums up clears those of CPUs that have nothing
+ * @idle: it or a group around it has cpu.idle
+ * @limited: the nearest of it and the groups around it that has a limit of CPU bandwidth
+ * @share: what was set for it, as of the last summing up
+ * @sets: how often that, or that of a group around it, was another one than before
+ * @sets_around: @sets of its parent, as of the last summing up
  * @summed_at: when it was summed up last, jiffies; who moves it on does so
  * @children: sum of the shares of the child groups that have something to do
  * @runnable: the weight of all that is runnable in the group, as of the last summing up
@@ -84,8 +89,6 @@ struct vrq_group_cpu {
  * @peak: the greatest @weight of late, see group.c
  * @given: what the group has added to @children of its parent
  * @factor: what the weight of a task in the group is multiplied with
- * @idle: it or a group around it has cpu.idle
- * @limited: the nearest of it and the groups around it that has a limit of CPU bandwidth
  * @throttled: the CPUs on which tasks wait for its limit to be refilled. Bits are written
  *	under their rq->lock and the lock of the limit
  * @debt: what CPUs have overdrawn and is not paid back yet, ns; with the lock of the limit
@@ -103,6 +106,13 @@ struct vrq_group {
 	struct vrq_group		*parent;
 	struct vrq_group_cpu __percpu	*percpu;
 	cpumask_var_t			cpus;
+	bool				idle;
+#ifdef CONFIG_CFS_BANDWIDTH
+	struct vrq_group		*limited;
+#endif
+	unsigned long			share;
+	unsigned int			sets;
+	unsigned int			sets_around;
 
 	unsigned long			summed_at ____cacheline_aligned_in_smp;
 	atomic64_t			children[VRQ_KINDS];
@@ -112,9 +122,7 @@ struct vrq_group {
 	atomic64_t			peak[VRQ_KINDS];
 	atomic64_t			given[VRQ_KINDS];
 	atomic64_t			factor[VRQ_KINDS][VRQ_FACTORS];
-	bool				idle;
 #ifdef CONFIG_CFS_BANDWIDTH
-	struct vrq_group		*limited;
 	s64				debt;
 	int				first_cpu;
 	cpumask_var_t			throttled;
