@@ -29,6 +29,7 @@ enum vrq_offer {
  *	before the mask queue is used, and read without it: who reads a stale mask finds
  *	one without tasks, or has its bit in the mask of idle CPUs and is kicked
  * @queue: the tasks; where there are none it is free for another mask
+ * @advanced_at: when a tick last gave tasks of it the deadlines that are due, jiffies
  *
  * What is read without the lock is in the first line, and changes only when
  * another task becomes the first one.
@@ -36,6 +37,7 @@ enum vrq_offer {
 struct vrq_mask_queue {
 	unsigned long		cpus;
 	struct vrq_queue	queue;
+	unsigned long		advanced_at;
 } ____cacheline_aligned_in_smp;
 
 /**

@@ -15,6 +15,7 @@
 #include "idle.h"
 #include "queue.h"
 #include "shared.h"
+#include "tunables.h"
 
 /* How many tasks whose home is locked, or which are not for this CPU, to try */
 #define TAKE_TRIES	4
@@ -378,21 +379,26 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
  * @level: its level
  *
  * See vrq_advance_deadline(). For the first task of one mask queue, the next one at each
- * tick.
+ * tick, and of each once in a time slice: with 180 hogs on three CPUs each of their ticks
+ * would else take the lock for as long as they get ahead of their deadlines.
  */
 void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
 	unsigned long queues = mask_queues_of(domain), behind;
+	unsigned long now = jiffies, slice = max(nsecs_to_jiffies(vrq_rr_ns()), 1UL);
 	struct vrq_mask_queue *mq;
 	s64 earliest;
 
-	behind = queues & ~(BIT(jiffies % VRQ_MASK_QUEUES) - 1);
+	behind = queues & ~(BIT(now % VRQ_MASK_QUEUES) - 1);
 	mq = &domain->mask_queues[__ffs(behind ?: queues)];
 	earliest = atomic64_read(&mq->queue.earliest[level]);
 	if (earliest == VRQ_NO_DEADLINE || earliest - (s64)rq_clock(rq) <= 2 * (s64)vrq_rr_ns())
 		return;
+	if (now - READ_ONCE(mq->advanced_at) < slice)
+		return;
 
+	WRITE_ONCE(mq->advanced_at, now);
 	lock_domain(domain);
 	vrq_queue_advance(rq, &mq->queue, level);
 	unlock_domain(domain);
