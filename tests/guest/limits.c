@@ -241,6 +241,8 @@ static void stat_of_a_hog(void)
 	make_group("limit");
 	set = set_limit("limit", 20, 100);
 	pid = spawn_in("limit", hog, NULL);
+	/* cpu.pressure is a mean of the CPUs that were used: with two of them half as much */
+	pin(pid, 0);
 	start_all(&pid, 1);
 	sleep_ns(300 * MSEC);
 	await_period("limit");
@@ -876,7 +878,7 @@ static struct inherited *inherited_lock(void)
 static void inherits(void)
 {
 	struct inherited *inherited = inherited_lock();
-	pid_t pid = spawn(hold_lock, inherited), waiter;
+	pid_t pid = spawn(hold_lock, inherited), other, waiter;
 	uint64_t end;
 	int status;
 	bool good;
@@ -884,8 +886,12 @@ static void inherits(void)
 	waitpid(pid, NULL, WUNTRACED);
 	make_group("limit");
 	good = move_to("limit", pid) && set_limit("limit", LONG_QUOTA_MS, LONG_PERIOD_MS);
+	/* with the next refill it could do its work: it begins as a period does */
+	other = spawn_in("limit", hog, NULL);
+	start_all(&other, 1);
+	await_period("limit");
+	finish(other);
 	start_all(&pid, 1);
-	/* with the next refill it could do its work */
 	end = now_ns() + 2 * LONG_QUOTA_NS;
 	while (!is_stopped(pid) && now_ns() < end)
 		;
