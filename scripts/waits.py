@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Who waited how long for what, and has the scheduler kept its word?
 
-Reads a trace of sched_vrq:* and sched:sched_switch, and checks three of the rules
+Reads a trace of sched_vrq:*, sched:sched_switch and softirqs, and checks three of the rules
 that always hold:
  1. no CPU is idle while a task waits that may run there, in whatever domain, for
     longer than a wake-up takes; one that finds a run queue locked and looks again does
-    not idle;
+    not idle, nor one that runs softirqs, for up to 2 ms, before it can look;
  2. no CPU picks a task while one with an earlier deadline that it may run is in
     the shared queue of its domain, unless the home of that one was locked;
  3. no CPU picks a task while one with a much earlier deadline that it may run has
@@ -27,7 +27,7 @@ from pathlib import Path
 from common import Failure, main_wrapper
 
 INSTANCE = Path("/sys/kernel/tracing/instances/vrq-waits")
-EVENTS = ("sched_vrq", "sched/sched_switch")
+EVENTS = ("sched_vrq", "sched/sched_switch", "irq/softirq_entry", "irq/softirq_exit")
 BUFFER_KIB = 65536  # for each CPU
 LINE = re.compile(r"^.{16}-\d+ +\[(\d+)\] \S+ +(\d+)\.(\d{6}): (\w+): (.*)$")
 FIELDS = re.compile(r"(\w+)=(.*?)(?= \w+=| ==>|$)")
@@ -101,6 +101,7 @@ class Replay:
         self.idle_bound, self.order_bound = idle_bound, order_bound
         self.waiting = {}  # pid: Wait
         self.idle = {}  # CPU: since
+        self.interrupted = set()  # idle CPUs that run softirqs
         self.runs = defaultdict(list)  # CPU: (since, comm)
         self.done = []  # Waits that ended in a pick
         self.picks = Counter()
@@ -159,6 +160,17 @@ class Replay:
         elif cpu in self.idle:
             self.idled(cpu, time)
             del self.idle[cpu]
+
+    def softirq_entry(self, time, cpu, _fields):
+        if cpu in self.idle:
+            self.idled(cpu, time)
+            del self.idle[cpu]
+            self.interrupted.add(cpu)
+
+    def softirq_exit(self, time, cpu, _fields):
+        if cpu in self.interrupted:
+            self.interrupted.remove(cpu)
+            self.idle[cpu] = time
 
     def looks_again(self, cpu, time):
         """A CPU has found a run queue locked, and looks until it is not: it idles from its last look on.

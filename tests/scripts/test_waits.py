@@ -71,6 +71,17 @@ def test_a_cpu_that_finds_a_run_queue_locked_and_looks_again_does_not_idle():
     assert [breach.rule for breach in looks_at(1, until=4)] == [1]
 
 
+def test_an_idle_cpu_that_runs_softirqs_does_not_idle():
+    def softirq(entry, end, until):
+        events = [(0, 1, switch(0)), (0.5, 0, enqueue(5, "queue", 10, cpus="2"))]
+        events += [(entry, 1, "softirq_entry: vec=9 [action=RCU]"), (end, 1, "softirq_exit: vec=9 [action=RCU]")]
+        return replay(*events, (until, 1, pick(5, "stolen", 10))).breaches
+
+    assert not softirq(1, 3, until=4)
+    assert [breach.rule for breach in softirq(3, 4, until=5)] == [1]
+    assert [breach.rule for breach in softirq(1, 3, until=5)] == [1]
+
+
 def test_a_cpu_may_idle_beside_a_task_that_may_not_run_there():
     events = [(0, 1, switch(0)), (1, 0, enqueue(5, "pinned", 10, cpus="00000000,00000001"))]
     assert not replay(*events, (9, 0, pick(5, "pinned", 10))).breaches
