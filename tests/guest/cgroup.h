@@ -201,4 +201,17 @@ static inline void use_ns(uint64_t ns)
 		;
 }
 
+/* Until a period of a group begins that has a limit and is not idle */
+static inline void await_period(const char *group)
+{
+	long long now = group_number(group, "cpu.stat", "nr_periods");
+	int ms;
+
+	for (ms = 0; ms < 300; ms++) {
+		sleep_ns(MSEC);
+		if (group_number(group, "cpu.stat", "nr_periods") != now)
+			break;
+	}
+}
+
 #endif /* _CGROUP_H */

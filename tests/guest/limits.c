@@ -47,19 +47,6 @@ static bool no_limit(const char *group)
 	return group_put(group, "cpu.max", "max");
 }
 
-/* Until a period of a group begins that has a limit and is not idle */
-static void await_period(const char *group)
-{
-	long long now = group_number(group, "cpu.stat", "nr_periods");
-	int ms;
-
-	for (ms = 0; ms < 300; ms++) {
-		sleep_ns(MSEC);
-		if (group_number(group, "cpu.stat", "nr_periods") != now)
-			break;
-	}
-}
-
 /* What processes use in ten periods of a group, from the beginning of one */
 static uint64_t use_in_periods(const char *group, const pid_t *pids, int n)
 {

@@ -16,7 +16,8 @@
 
 struct worker {
 	uint64_t count;
-	char pad[56];
+	volatile pid_t child;
+	char pad[52];
 };
 
 static struct worker *workers;
@@ -69,6 +70,7 @@ static void breed(void *arg)
 			use_ns(MSEC / 2);
 			_exit(0);
 		}
+		worker->child = pid;
 		if (pid > 0)
 			waitpid(pid, NULL, 0);
 		++*(volatile uint64_t *)&worker->count;
@@ -187,15 +189,29 @@ static void storm(void)
 	}
 }
 
-/* All are normal, and in two groups of the same weight without a limit */
-static void calm_down(void)
+/* A process is normal, may use all CPUs, and is in a group */
+static bool calm(pid_t pid, const char *group)
 {
 	struct sched_param param = { .sched_priority = 0 };
-	char name[GROUP_NAME];
 	cpu_set_t all;
-	int i;
 
 	memset(&all, 0xff, sizeof(all));
+	sched_setscheduler(pid, SCHED_OTHER, &param);
+	setpriority(PRIO_PROCESS, pid, 0);
+	sched_setaffinity(pid, sizeof(all), &all);
+	return move_to(group, pid);
+}
+
+/*
+ * All are in two groups of the same weight without a limit. The child of one that breeds may
+ * still be SCHED_IDLE and bound to a CPU, in a group with a limit: its parent, who waits
+ * for it, would do nothing for seconds. The next one has what its parent has.
+ */
+static void calm_down(void)
+{
+	char name[GROUP_NAME];
+	int i;
+
 	for (i = 0; i < GROUPS; i++) {
 		group_name(name, i);
 		group_put(name, "cpu.max", "max");
@@ -203,12 +219,16 @@ static void calm_down(void)
 		group_put_number(name, "cpu.weight", 100);
 	}
 	for (i = 0; i < WORKERS; i++) {
-		sched_setscheduler(pids[i], SCHED_OTHER, &param);
-		setpriority(PRIO_PROCESS, pids[i], 0);
-		sched_setaffinity(pids[i], sizeof(all), &all);
 		group_name(name, i % 2 ? 1 : 3);
-		if (!move_to(name, pids[i]))
+		if (!calm(pids[i], name))
 			ksft_print_msg("move to %s: %s\n", name, strerror(errno));
+	}
+	/* Those that were being forked are there by now */
+	sleep_ns(100 * MSEC);
+	for (i = 0; i < WORKERS; i++) {
+		group_name(name, i % 2 ? 1 : 3);
+		if (workers[i].child > 0)
+			calm(workers[i].child, name);
 	}
 }
 

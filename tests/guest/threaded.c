@@ -85,10 +85,11 @@ static bool place_threads(void)
 
 static void used_by_both(long long *a, long long *b, uint64_t ns)
 {
-	sleep_ns(SEC / 2);
+	uint64_t start = now_ns();
+
 	*a = time_of_threads(tids);
 	*b = time_of_threads(tids + cpus);
-	sleep_ns(ns);
+	sleep_until(start + ns);
 	*a = time_of_threads(tids) - *a;
 	*b = time_of_threads(tids + cpus) - *b;
 }
@@ -114,11 +115,16 @@ int main(void)
 	ksft_test_result(good, "threads of a process are put into two groups\n");
 
 	good &= group_put("process/a", "cpu.weight", "200");
+	sleep_ns(SEC / 2);
 	used_by_both(&a, &b, HALF_NS);
 	timed_result(good && b && a >= 19 * b / 10 && a <= 21 * b / 10,
 		     "twice the weight: %lld percent of the others\n", b ? 100 * a / b : 0);
 
 	good &= group_put("process/a", "cpu.max", "30000 100000");
+	sleep_ns(SEC / 2);
+	/* To the middle of a period, where the quota is used up: ten whole ones follow */
+	await_period("process/a");
+	sleep_ns(50 * MSEC);
 	used_by_both(&a, &b, SEC);
 	timed_result(good && a >= 291 * (long long)MSEC && a <= 309 * (long long)MSEC,
 		     "a limit of 300 ms in a second: %lld ms\n", a / (long long)MSEC);
