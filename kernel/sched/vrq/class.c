@@ -25,8 +25,7 @@
 static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 {
 	rq->cfs.h_nr_queued += sign;
-	/* Groups of the fair class that wait to be dequeued are in it too, see switch.c */
-	rq->cfs.load.weight += sign * NICE_0_LOAD;
+	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
 	vrq_load_add(rq, p, sign);
 	vrq_group_add(rq, p, sign);
 }

@@ -87,10 +87,11 @@ static const struct file_operations counters_fops = {
 	.release	= single_release,
 };
 
-/**
- * vrq_create_counters - make the file of counters
- */
-void vrq_create_counters(void)
+static int __init create_counters(void)
 {
-	vrq_debugfs_create("vrq", 0644, &counters_fops);
+	if (sched_vrq_enabled())
+		vrq_debugfs_create("vrq", 0644, &counters_fops);
+
+	return 0;
 }
+late_initcall_sync(create_counters);

@@ -239,15 +239,17 @@ void __init vrq_domain_init(void)
 	}
 }
 
-/**
- * vrq_domain_start - let the CPUs that are online, and each that comes, join a domain
- *
- * Return: 0 or an error of cpuhp_setup_state().
- */
-int vrq_domain_start(void)
+/* Before the other CPUs are brought up */
+static int __init init_domains(void)
 {
-	int err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:domain",
-				    come_online, go_offline);
+	int err;
+
+	if (!sched_vrq_enabled())
+		return 0;
+
+	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:domain",
+				come_online, go_offline);
 
 	return min(err, 0);
 }
+early_initcall(init_domains);

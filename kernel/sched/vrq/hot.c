@@ -181,12 +181,12 @@ static struct ctl_table vrq_cache_table[] = {
 	},
 };
 
-static void register_sysctls(void)
+static void __init register_sysctls(void)
 {
-	register_sysctl("kernel", vrq_cache_table);
+	register_sysctl_init("kernel", vrq_cache_table);
 }
 #else
-static void register_sysctls(void) { }
+static void __init register_sysctls(void) { }
 #endif
 
 /* What is in force: time-outs, and a threshold for each CPU that is online */
@@ -239,16 +239,13 @@ static int threshold_from_llc(unsigned int cpu)
 	return 0;
 }
 
-/**
- * vrq_hot_init - learn the sizes of caches, and make the tunables of cache-hot tasks
- *
- * To be called once cacheinfo has its own step of CPU hotplug.
- *
- * Return: 0 or an error of cpuhp_setup_state().
- */
-int vrq_hot_init(void)
+/* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
+static int __init init_hot(void)
 {
 	int err;
+
+	if (!sched_vrq_enabled())
+		return 0;
 
 	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:online",
 				threshold_from_llc, NULL);
@@ -260,3 +257,4 @@ int vrq_hot_init(void)
 
 	return 0;
 }
+late_initcall_sync(init_hot);

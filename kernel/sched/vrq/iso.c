@@ -113,11 +113,12 @@ static struct ctl_table iso_table[] = {
 	},
 };
 
-/**
- * vrq_register_iso_cpu - make the tunable iso_cpu
- */
-void vrq_register_iso_cpu(void)
+static int __init register_iso_cpu(void)
 {
-	register_sysctl("kernel", iso_table);
+	if (sched_vrq_enabled())
+		register_sysctl_init("kernel", iso_table);
+
+	return 0;
 }
+late_initcall(register_iso_cpu);
 #endif

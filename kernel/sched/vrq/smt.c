@@ -170,11 +170,12 @@ static struct ctl_table smt_table[] = {
 	},
 };
 
-/**
- * vrq_register_smt_nice - make the tunable smt_nice
- */
-void vrq_register_smt_nice(void)
+static int __init register_smt_nice(void)
 {
-	register_sysctl("kernel", smt_table);
+	if (sched_vrq_enabled())
+		register_sysctl_init("kernel", smt_table);
+
+	return 0;
 }
+late_initcall(register_smt_nice);
 #endif

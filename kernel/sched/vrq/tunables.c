@@ -66,11 +66,12 @@ static struct ctl_table vrq_table[] = {
 	},
 };
 
-/**
- * vrq_register_tunables - make the tunables of VRQ as a whole, in /proc/sys/kernel
- */
-void vrq_register_tunables(void)
+static int __init register_tunables(void)
 {
-	register_sysctl("kernel", vrq_table);
+	if (sched_vrq_enabled())
+		register_sysctl_init("kernel", vrq_table);
+
+	return 0;
 }
+late_initcall(register_tunables);
 #endif
