@@ -158,13 +158,11 @@ class Replay:
         if pid == 0:
             self.idle[cpu] = time
         elif cpu in self.idle:
-            self.idled(cpu, time)
-            del self.idle[cpu]
+            self.stops_idling(cpu, time)
 
     def softirq_entry(self, time, cpu, _fields):
         if cpu in self.idle:
-            self.idled(cpu, time)
-            del self.idle[cpu]
+            self.stops_idling(cpu, time)
             self.interrupted.add(cpu)
 
     def softirq_exit(self, time, cpu, _fields):
@@ -180,6 +178,11 @@ class Replay:
         if cpu in self.idle:
             self.idled(cpu, time)
             self.idle[cpu] = time
+
+    def stops_idling(self, cpu, time):
+        """An idle CPU has something to do."""
+        self.idled(cpu, time)
+        del self.idle[cpu]
 
     def idled(self, cpu, time):
         """A CPU was idle until now: beside whom?"""
