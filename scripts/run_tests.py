@@ -151,6 +151,11 @@ PLANS = [
     *(Plan("virtual", 4, sched, ["groupsv1"], what="groupsv1") for sched in ("vrq", "fair")),
     Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
+    # the scheduler is changed while the machine runs, from either
+    *(Plan("virtual", 4, sched, ["switch"], what="switch") for sched in ("vrq", "fair")),
+    Plan("virtual", 16, "vrq", ["switch"], what="switch"),
+    Plan("virtual", 1, "fair", ["switch"], what="switch"),
+    Plan("parallel", 4, "fair", ["switch"], what="switch"),
     # full is the default
     *(
         Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model)

@@ -44,6 +44,7 @@ struct vrq_group;
  * struct sched_vrq_entity - the scheduling state of a task under VRQ
  * @node: links the task into the queue that @place names
  * @throttled: links it into the list of throttled tasks instead
+ * @moved: links it into the list of tasks to be queued, while schedulers are switched
  * @throttled_by: the group whose limit it waits for, if it is VRQ_THROTTLED
  * @throttle_work: stops the task when it next returns to user space, see throttle.c
  * @deadline: virtual deadline, ns on the clock of the run queues
@@ -91,6 +92,7 @@ struct vrq_group;
  * @only_idle: counts for SCHED_IDLE tasks alone
  * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @to_throttle: @throttle_work is pending
+ * @was_iso: was SCHED_ISO until the fair class took it over, see switch.c
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
  * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
@@ -101,6 +103,7 @@ struct sched_vrq_entity {
 	union {
 		struct rb_node		node;
 		struct list_head	throttled;
+		struct list_head	moved;
 	};
 	struct vrq_group *throttled_by;
 	struct callback_head throttle_work;
@@ -140,6 +143,7 @@ struct sched_vrq_entity {
 	u8		only_idle;
 	u8		favour;
 	u8		to_throttle;
+	u8		was_iso;
 	u8		stay;
 	u8		sync_trust;
 };

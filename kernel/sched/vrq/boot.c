@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The choice of the scheduler at boot, and where it is seen afterwards.
+ * The choice of the scheduler at boot, and where it is seen and changed afterwards.
  */
 #include <linux/init.h>
 #include <linux/kobject.h>
@@ -10,6 +10,7 @@
 #include "domain.h"
 #include "queue.h"
 #include "shared.h"
+#include "switch.h"
 #include "tunables.h"
 
 DEFINE_STATIC_KEY_FALSE(__sched_vrq_enabled);
@@ -71,8 +72,11 @@ void __init vrq_init_rq(struct rq *rq)
  */
 void vrq_init_entity(struct task_struct *p)
 {
+	bool was_iso = p->vrq.was_iso && !p->sched_reset_on_fork;
+
 	memset(&p->vrq, 0, sizeof(p->vrq));
 	p->vrq.rr_ms = vrq_rr_ms();
+	p->vrq.was_iso = was_iso;
 }
 
 /**
@@ -97,7 +101,22 @@ static ssize_t active_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%s\n", active_name());
 }
 
-static struct kobj_attribute active_attribute = __ATTR_RO(active);
+static ssize_t active_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *buf, size_t len)
+{
+	int err;
+
+	if (sysfs_streq(buf, "vrq"))
+		err = vrq_switch(true);
+	else if (sysfs_streq(buf, "fair"))
+		err = vrq_switch(false);
+	else
+		err = -EINVAL;
+
+	return err ?: len;
+}
+
+static struct kobj_attribute active_attribute = __ATTR_RW(active);
 
 /* /sys/kernel/sched/active */
 static int __init create_sysfs(void)

@@ -25,7 +25,8 @@
 static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 {
 	rq->cfs.h_nr_queued += sign;
-	rq->cfs.load.weight = rq->cfs.h_nr_queued * NICE_0_LOAD;
+	/* Groups of the fair class that wait to be dequeued are in it too, see switch.c */
+	rq->cfs.load.weight += sign * NICE_0_LOAD;
 	vrq_load_add(rq, p, sign);
 	vrq_group_add(rq, p, sign);
 }

@@ -87,11 +87,10 @@ static const struct file_operations counters_fops = {
 	.release	= single_release,
 };
 
-static int __init create_counters(void)
+/**
+ * vrq_create_counters - make the file of counters
+ */
+void vrq_create_counters(void)
 {
-	if (sched_vrq_enabled())
-		vrq_debugfs_create("vrq", 0644, &counters_fops);
-
-	return 0;
+	vrq_debugfs_create("vrq", 0644, &counters_fops);
 }
-late_initcall_sync(create_counters);

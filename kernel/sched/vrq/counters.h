@@ -59,11 +59,14 @@ enum vrq_counter {
 #ifdef CONFIG_DEBUG_FS
 DECLARE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
 
+void vrq_create_counters(void);
+
 static inline void vrq_count(enum vrq_counter counter)
 {
 	this_cpu_inc(vrq_counters[counter]);
 }
 #else
+static inline void vrq_create_counters(void) { }
 static inline void vrq_count(enum vrq_counter counter) { }
 #endif
 

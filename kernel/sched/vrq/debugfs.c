@@ -15,8 +15,8 @@
  * To be called from late_initcall_sync(): with CONFIG_SCHED_DEBUG it is mainline
  * that makes the directory, in a late_initcall().
  */
-void __init vrq_debugfs_create(const char *name, umode_t mode,
-			       const struct file_operations *fops)
+void vrq_debugfs_create(const char *name, umode_t mode,
+			const struct file_operations *fops)
 {
 	struct dentry *dir = debugfs_lookup("sched", NULL);
 

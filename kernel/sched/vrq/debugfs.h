@@ -10,8 +10,8 @@
 #include <linux/types.h>
 
 #ifdef CONFIG_DEBUG_FS
-void __init vrq_debugfs_create(const char *name, umode_t mode,
-			       const struct file_operations *fops);
+void vrq_debugfs_create(const char *name, umode_t mode,
+			const struct file_operations *fops);
 #else
 static inline void vrq_debugfs_create(const char *name, umode_t mode,
 				      const struct file_operations *fops) { }

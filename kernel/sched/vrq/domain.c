@@ -239,17 +239,15 @@ void __init vrq_domain_init(void)
 	}
 }
 
-/* Before the other CPUs are brought up */
-static int __init init_domains(void)
+/**
+ * vrq_domain_start - let the CPUs that are online, and each that comes, join a domain
+ *
+ * Return: 0 or an error of cpuhp_setup_state().
+ */
+int vrq_domain_start(void)
 {
-	int err;
-
-	if (!sched_vrq_enabled())
-		return 0;
-
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:domain",
-				come_online, go_offline);
+	int err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:domain",
+				    come_online, go_offline);
 
 	return min(err, 0);
 }
-early_initcall(init_domains);

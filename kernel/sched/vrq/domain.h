@@ -136,6 +136,7 @@ DECLARE_PER_CPU_SHARED_ALIGNED(struct vrq_domain, vrq_domains);
 DECLARE_PER_CPU_READ_MOSTLY(struct vrq_member, vrq_members);
 
 void vrq_domain_init(void);
+int vrq_domain_start(void);
 unsigned long vrq_local_mask(const struct vrq_domain *domain,
 			     const struct cpumask *mask);
 

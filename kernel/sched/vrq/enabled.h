@@ -12,13 +12,28 @@
 extern const struct sched_class vrq_sched_class;
 
 DECLARE_STATIC_KEY_FALSE(__sched_vrq_enabled);
+DECLARE_STATIC_KEY_FALSE(__sched_vrq_switched);
+extern bool sched_vrq_active;
 
-/* Decided at boot, before the first task is forked, and never changed */
-#define sched_vrq_enabled()	static_branch_unlikely(&__sched_vrq_enabled)
+/*
+ * Does VRQ run? Decided at boot, before the first task is forked. From the first switch
+ * on, see switch.c, sched_vrq_active tells, which changes while all CPUs are stopped: with
+ * preemption disabled it stays what it is.
+ */
+static __always_inline bool sched_vrq_enabled(void)
+{
+	if (!static_branch_unlikely(&__sched_vrq_enabled))
+		return false;
+
+	return !static_branch_unlikely(&__sched_vrq_switched) || READ_ONCE(sched_vrq_active);
+}
 
 #else
 
-#define sched_vrq_enabled()	false
+static __always_inline bool sched_vrq_enabled(void)
+{
+	return false;
+}
 
 #endif
 

@@ -525,6 +525,8 @@ u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *
  * @tg: the group, not yet visible to anybody
  * @parent: its parent
  *
+ * Under the fair class too: the scheduler may be changed, see switch.c.
+ *
  * Return: false if there is no memory; vrq_free_group() is to be called all the same.
  */
 bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
@@ -532,9 +534,6 @@ bool vrq_alloc_group(struct task_group *tg, struct task_group *parent)
 	struct vrq_group *group, *around = parent->vrq;
 	unsigned int depth = around ? around->depth + 1 : 0;
 	enum vrq_kind kind;
-
-	if (!sched_vrq_enabled())
-		return true;
 
 	group = kzalloc(struct_size(group, around, depth), GFP_KERNEL);
 	tg->vrq = group;

@@ -191,6 +191,7 @@ static inline void vrq_group_add(struct rq *rq, const struct task_struct *p, int
 static inline void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead) { }
 static inline void vrq_group_sum_up(const struct task_struct *p) { }
 static inline void vrq_group_tick(void) { }
+static inline void vrq_group_note_settings(void) { }
 static inline bool vrq_group_is_idle(const struct task_struct *p) { return false; }
 static inline u64 vrq_group_weight(const struct task_struct *p, enum vrq_factor which,
 				   u64 own)

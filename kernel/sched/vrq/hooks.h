@@ -17,7 +17,11 @@ struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server);
 void __vrq_idle_exit(struct rq *rq, struct task_struct *next);
 void __vrq_tick(struct rq *rq);
 void __vrq_note_waker(struct task_struct *p);
+void __vrq_check_class(struct rq *rq, struct task_struct *p);
 int vrq_refuse(const char *what);
+int vrq_keep_out(const char *what);
+void vrq_let_in(void);
+void vrq_policy_set(struct task_struct *p);
 u64 vrq_slice_setting(const struct task_struct *p);
 void vrq_show_task(struct task_struct *p, struct seq_file *m);
 
@@ -56,6 +60,13 @@ vrq_skip_unused_class(const struct sched_class *class)
 	return class == &vrq_sched_class ? &fair_sched_class : class;
 }
 
+/* @p is about to be queued: is its class the one that runs? rq->lock held. */
+static inline void vrq_check_class(struct rq *rq, struct task_struct *p)
+{
+	if (static_branch_unlikely(&__sched_vrq_switched))
+		__vrq_check_class(rq, p);
+}
+
 /* The idle task of @rq is switched out for @next. rq->lock held. */
 static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next)
 {
@@ -91,11 +102,15 @@ static inline bool vrq_can_stop_tick(struct rq *rq)
 static inline void vrq_init(void) { }
 static inline void vrq_init_rq(struct rq *rq) { }
 static inline void vrq_init_entity(struct task_struct *p) { }
+static inline void vrq_check_class(struct rq *rq, struct task_struct *p) { }
 static inline void vrq_idle_exit(struct rq *rq, struct task_struct *next) { }
 static inline void vrq_tick(struct rq *rq) { }
 static inline void vrq_note_waker(struct task_struct *p) { }
 static inline bool vrq_can_stop_tick(struct rq *rq) { return true; }
 static inline int vrq_refuse(const char *what) { return 0; }
+static inline int vrq_keep_out(const char *what) { return 0; }
+static inline void vrq_let_in(void) { }
+static inline void vrq_policy_set(struct task_struct *p) { }
 static inline void vrq_show_task(struct task_struct *p, struct seq_file *m) { }
 static inline bool vrq_throttled(struct cfs_bandwidth *cfs_b) { return false; }
 static inline void vrq_unthrottle(struct cfs_bandwidth *cfs_b) { }

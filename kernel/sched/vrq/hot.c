@@ -181,12 +181,12 @@ static struct ctl_table vrq_cache_table[] = {
 	},
 };
 
-static void __init register_sysctls(void)
+static void register_sysctls(void)
 {
-	register_sysctl_init("kernel", vrq_cache_table);
+	register_sysctl("kernel", vrq_cache_table);
 }
 #else
-static void __init register_sysctls(void) { }
+static void register_sysctls(void) { }
 #endif
 
 /* What is in force: time-outs, and a threshold for each CPU that is online */
@@ -239,13 +239,16 @@ static int threshold_from_llc(unsigned int cpu)
 	return 0;
 }
 
-/* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
-static int __init init_hot(void)
+/**
+ * vrq_hot_init - learn the sizes of caches, and make the tunables of cache-hot tasks
+ *
+ * To be called once cacheinfo has its own step of CPU hotplug.
+ *
+ * Return: 0 or an error of cpuhp_setup_state().
+ */
+int vrq_hot_init(void)
 {
 	int err;
-
-	if (!sched_vrq_enabled())
-		return 0;
 
 	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "sched/vrq:online",
 				threshold_from_llc, NULL);
@@ -257,4 +260,3 @@ static int __init init_hot(void)
 
 	return 0;
 }
-late_initcall_sync(init_hot);

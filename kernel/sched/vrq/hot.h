@@ -18,5 +18,6 @@ bool vrq_cacheable(const struct task_struct *p);
 bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited);
 void vrq_scost_switch_in(struct rq *rq, const struct task_struct *p);
 void vrq_scost_switch_out(struct rq *rq, struct task_struct *p);
+int vrq_hot_init(void);
 
 #endif /* _KERNEL_SCHED_VRQ_HOT_H */

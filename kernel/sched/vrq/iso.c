@@ -113,12 +113,11 @@ static struct ctl_table iso_table[] = {
 	},
 };
 
-static int __init register_iso_cpu(void)
+/**
+ * vrq_register_iso_cpu - make the tunable iso_cpu
+ */
+void vrq_register_iso_cpu(void)
 {
-	if (sched_vrq_enabled())
-		register_sysctl_init("kernel", iso_table);
-
-	return 0;
+	register_sysctl("kernel", iso_table);
 }
-late_initcall(register_iso_cpu);
 #endif

@@ -18,6 +18,12 @@ static inline enum vrq_level vrq_level_now(enum vrq_level level)
 
 void __vrq_iso_account(u64 delta, u64 now);
 
+#ifdef CONFIG_SYSCTL
+void vrq_register_iso_cpu(void);
+#else
+static inline void vrq_register_iso_cpu(void) { }
+#endif
+
 /**
  * vrq_iso_account - a task has used a CPU, or is about to be queued
  * @rq: its run queue, locked, its clock updated

@@ -32,18 +32,22 @@
  *    inside a pick, nothing ever waits for an rq->lock with a domain's lock held,
  *    and nobody holds two domains' locks.
  *  - A CPU joins its domain once, see domain.c, with its rq->lock held, and while
- *    it is not active: it has no task in a shared queue and no bit in a mask then.
+ *    it is not active, or VRQ is not: it has no task in a shared queue and no bit in a
+ *    mask then.
+ *  - Whether VRQ or the fair class has the queued tasks changes while all CPUs are in
+ *    stop_machine(), see switch.c. So who has preemption disabled may rely on it. A task
+ *    that is not queued may be of the other class for a while.
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
  * idle CPUs, of CPUs with offers and of CPUs to which they are made are single words.
  *
- * On no path but CPU hotplug and the setting of tunables does anybody go through all
- * CPUs, or all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains'
- * masks of idle CPUs, a tick at 4 CPUs and 2 domains' queues and, one CPU of a domain
- * each jiffy, at those of that domain. A CPU without work looks at up to 20 others that
- * offer something and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones;
- * and again once it has said that it is idle.
+ * On no path but CPU hotplug, a switch to or from the fair class, and the setting of
+ * tunables does anybody go through all CPUs, or all domains: a wake-up looks at up to 5
+ * CPUs and into up to 9 domains' masks of idle CPUs, a tick at 4 CPUs and 2 domains'
+ * queues and, one CPU of a domain each jiffy, at those of that domain. A CPU without work
+ * looks at up to 20 others that offer something and 5 domains' queues, for normal tasks,
+ * then for SCHED_IDLE ones; and again once it has said that it is idle.
  *
  * No wake-up is lost:
  *

@@ -170,12 +170,11 @@ static struct ctl_table smt_table[] = {
 	},
 };
 
-static int __init register_smt_nice(void)
+/**
+ * vrq_register_smt_nice - make the tunable smt_nice
+ */
+void vrq_register_smt_nice(void)
 {
-	if (sched_vrq_enabled())
-		register_sysctl_init("kernel", smt_table);
-
-	return 0;
+	register_sysctl("kernel", smt_table);
 }
-late_initcall(register_smt_nice);
 #endif

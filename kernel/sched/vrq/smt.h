@@ -81,4 +81,10 @@ static inline void vrq_smt_tick(struct rq *rq) { }
 static inline void vrq_smt_idle_exit(struct rq *rq) { }
 #endif
 
+#if defined(CONFIG_SCHED_SMT) && defined(CONFIG_SYSCTL)
+void vrq_register_smt_nice(void);
+#else
+static inline void vrq_register_smt_nice(void) { }
+#endif
+
 #endif /* _KERNEL_SCHED_VRQ_SMT_H */

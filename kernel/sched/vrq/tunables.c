@@ -66,12 +66,11 @@ static struct ctl_table vrq_table[] = {
 	},
 };
 
-static int __init register_tunables(void)
+/**
+ * vrq_register_tunables - make the tunables of VRQ as a whole, in /proc/sys/kernel
+ */
+void vrq_register_tunables(void)
 {
-	if (sched_vrq_enabled())
-		register_sysctl_init("kernel", vrq_table);
-
-	return 0;
+	register_sysctl("kernel", vrq_table);
 }
-late_initcall(register_tunables);
 #endif

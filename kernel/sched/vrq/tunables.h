@@ -26,6 +26,12 @@ extern unsigned int vrq_rr_interval_ms;
 extern unsigned int vrq_yield_type;
 extern unsigned int vrq_interactive;
 
+#ifdef CONFIG_SYSCTL
+void vrq_register_tunables(void);
+#else
+static inline void vrq_register_tunables(void) { }
+#endif
+
 /* Length of a time slice, ms */
 static inline unsigned int vrq_rr_ms(void)
 {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What VRQ needs of a running kernel: steps of CPU hotplug, tunables, files for debugging.
+ * Made at boot if it is chosen there, else when it is switched to for the first time.
+ */
+#include <linux/init.h>
+
+#include "counters.h"
+#include "domain.h"
+#include "enabled.h"
+#include "hot.h"
+#include "iso.h"
+#include "setup.h"
+#include "smt.h"
+#include "tunables.h"
+
+static bool domains_done, rest_done;
+
+static int set_up_domains(void)
+{
+	int err = domains_done ? 0 : vrq_domain_start();
+
+	domains_done = !err;
+
+	return err;
+}
+
+/* Before the other CPUs are brought up */
+static int __init set_up_early(void)
+{
+	return sched_vrq_enabled() ? set_up_domains() : 0;
+}
+early_initcall(set_up_early);
+
+static int set_up_rest(void)
+{
+	int err = rest_done ? 0 : vrq_hot_init();
+
+	if (err < 0 || rest_done)
+		return err;
+
+	vrq_register_tunables();
+	vrq_register_iso_cpu();
+	vrq_register_smt_nice();
+	vrq_create_counters();
+	rest_done = true;
+
+	return 0;
+}
+
+/* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
+static int __init set_up_at_boot(void)
+{
+	return sched_vrq_enabled() ? set_up_rest() : 0;
+}
+late_initcall_sync(set_up_at_boot);
+
+/**
+ * vrq_set_up - make what VRQ needs, if that has not been done
+ *
+ * May sleep. Calls do not overlap.
+ *
+ * Return: 0 or an error of cpuhp_setup_state().
+ */
+int vrq_set_up(void)
+{
+	return set_up_domains() ?: set_up_rest();
+}

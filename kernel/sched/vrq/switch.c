@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A change of the scheduler while the machine runs.
+ *
+ * All CPUs are in stop_machine() meanwhile. So no task of either class runs, and nobody
+ * holds a raw spin lock, or has interrupts or preemption disabled: no run queue is locked,
+ * and no wake-up or switch is half done. One CPU takes every task of the class that is left
+ * out of its queue, changes sched_vrq_active, and queues them again in the other class. The
+ * two never have tasks queued at the same time: they both count them in rq->cfs.
+ *
+ * Tasks that are not queued keep the class that is left for a moment longer. They get the
+ * right one as they are queued, see __vrq_check_class(), or from vrq_switch() once the other
+ * CPUs run again, whichever comes first. So the machine stands still for as long as it takes
+ * to queue the tasks that are runnable.
+ *
+ * Tasks are looked for in the list of all tasks. One that exits leaves the list before it
+ * ends, and may be queued then. If such a one is found to be left in a queue, all is put
+ * back, and tried again a moment later.
+ *
+ * Groups of the fair class may have been left in rq->cfs, without tasks, until it is their
+ * turn to be dequeued. They stay there while VRQ runs, and their load in rq->cfs.load.
+ *
+ * The static keys are changed before and after, for that cannot be done with all CPUs
+ * stopped.
+ *
+ * The idea to move all tasks from one class to the other is that of sched_ext, which does
+ * it one by one while both classes run.
+ */
+#include <linux/delay.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/stop_machine.h>
+
+#include "entity.h"
+#include "group.h"
+#include "limit.h"
+#include "setup.h"
+#include "switch.h"
+#include "../pelt.h"
+
+DEFINE_STATIC_KEY_FALSE(__sched_vrq_switched);
+/* Which of them it is, once __sched_vrq_switched is set. Written with all CPUs stopped */
+bool sched_vrq_active;
+
+/* How often to try while a task is in no list, and how long to wait at the most, ms */
+#define TRIES	50
+#define PAUSE_MAX_MS	32
+
+/* Held by who switches, and by who keeps VRQ out meanwhile */
+static DEFINE_MUTEX(mutex);
+
+/**
+ * struct move - tasks on their way
+ * @from: the class that they leave
+ * @to: the class that they get
+ * @queued: those that are to be queued again, in the order in which they were found
+ * @running: the task that switches, where stop_machine() has no task of its own: on a
+ *	kernel for one CPU
+ */
+struct move {
+	const struct sched_class	*from;
+	const struct sched_class	*to;
+	struct list_head		queued;
+	struct task_struct		*running;
+};
+
+/**
+ * struct switching - what stop_machine() is told, and tells
+ * @vrq: to VRQ, else to the fair class
+ * @pause: how long all CPUs were stopped, ns
+ */
+struct switching {
+	bool	vrq;
+	u64	pause;
+};
+
+static struct move move_to(bool vrq)
+{
+	return (struct move) {
+		.from = vrq ? &fair_sched_class : &vrq_sched_class,
+		.to = vrq ? &vrq_sched_class : &fair_sched_class,
+	};
+}
+
+static bool is_queued(const struct task_struct *p, const struct move *move)
+{
+	return p->sched_class == move->from && READ_ONCE(p->on_rq);
+}
+
+/* Do something with the locks of a task, and the clock of its run queue updated */
+static void do_locked(void (*what)(struct rq *rq, struct task_struct *p, struct move *move),
+		      struct task_struct *p, struct move *move)
+{
+	CLASS(task_rq_lock, rq_guard)(p);
+	/* sparse does not know that the guard unlocks */
+	__release(p->pi_lock);
+	__release(rq_guard.rq->lock);
+	update_rq_clock(rq_guard.rq);
+	what(rq_guard.rq, p, move);
+}
+
+static void take_out(struct rq *rq, struct task_struct *p, struct move *move)
+{
+	/* It sleeps, and is in a queue of the fair class until it would be its turn */
+	if (p->se.sched_delayed)
+		dequeue_task(rq, p, DEQUEUE_SLEEP | DEQUEUE_DELAYED | DEQUEUE_NOCLOCK);
+	if (task_on_rq_queued(p)) {
+		dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_MOVE | DEQUEUE_NOCLOCK);
+		list_add_tail(&p->vrq.moved, &move->queued);
+	}
+	if (vrq_curr(rq) == p) {
+		p->sched_class->put_prev_task(rq, p, NULL);
+		move->running = p;
+	}
+}
+
+/* The fair class has no SCHED_ISO. Under p->pi_lock and the lock of its run queue */
+static void change_policy(struct task_struct *p, bool to_vrq)
+{
+	if (!to_vrq && p->policy == SCHED_ISO) {
+		p->policy = SCHED_NORMAL;
+		p->vrq.was_iso = true;
+	} else if (to_vrq && p->vrq.was_iso) {
+		if (p->policy == SCHED_NORMAL)
+			p->policy = SCHED_ISO;
+		p->vrq.was_iso = false;
+	}
+}
+
+/* What it used while it was not VRQ's is not of interest. The lock of its run queue is held */
+static void begin_anew(struct task_struct *p)
+{
+	p->vrq.used_at = p->se.sum_exec_runtime;
+	p->vrq.woken_at = p->se.sum_exec_runtime;
+	p->vrq.renewed_used = p->se.sum_exec_runtime;
+	p->vrq.since = 0;
+	p->vrq.waited = 0;
+	p->vrq.ahead_until = 0;
+	p->vrq.place = VRQ_NOWHERE;
+	vrq_note_affinity(p);
+}
+
+static void change_class(struct rq *rq, struct task_struct *p, const struct sched_class *to)
+{
+	const struct sched_class *from = p->sched_class;
+
+	change_policy(p, to == &vrq_sched_class);
+	if (to == &vrq_sched_class)
+		begin_anew(p);
+	p->sched_class = to;
+	check_class_changing(rq, p, from);
+}
+
+static void put_in(struct rq *rq, struct task_struct *p, struct move *move)
+{
+	change_class(rq, p, move->to);
+#ifdef CONFIG_SMP
+	/* To be queued would count its load as well as to be switched to the fair class */
+	if (!p->se.avg.last_update_time)
+		p->se.avg.last_update_time = rq_clock_pelt(rq);
+#endif
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_MOVE | ENQUEUE_NOCLOCK);
+	if (p == move->running)
+		p->sched_class->set_next_task(rq, p, false);
+	check_class_changed(rq, p, move->from, p->prio);
+}
+
+static void put_all_in(struct move *move)
+{
+	struct task_struct *p, *next;
+
+	list_for_each_entry_safe(p, next, &move->queued, vrq.moved) {
+		list_del(&p->vrq.moved);
+		do_locked(put_in, p, move);
+	}
+}
+
+/* Those in a group that the fair class has throttled are not counted in its parent */
+static bool groups_are_empty(int cpu)
+{
+#ifdef CONFIG_FAIR_GROUP_SCHED
+	struct task_group *tg;
+
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (tg->cfs_rq[cpu]->h_nr_queued)
+			return false;
+	}
+#endif
+	return true;
+}
+
+/* With all tasks of the list out of its queue: are there others? And nobody serves them */
+static bool queue_is_empty(int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct rq_flags rf;
+
+	if (rq->cfs.h_nr_queued || !groups_are_empty(cpu))
+		return false;
+
+	rq_lock_irqsave(rq, &rf);
+	update_rq_clock(rq);
+	dl_server_stop(&rq->fair_server);
+	rq_unlock_irqrestore(rq, &rf);
+
+	return true;
+}
+
+/* What changed for groups while the fair class ran, and what they owed before */
+static void begin_groups_anew(void)
+{
+#ifdef CONFIG_CFS_BANDWIDTH
+	struct task_group *tg;
+
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (tg->vrq && tg->cfs_bandwidth.quota != RUNTIME_INF)
+			vrq_limit_restart(tg->vrq);
+	}
+#endif
+	vrq_group_note_settings();
+}
+
+static int move_all(struct move *move, bool to_vrq)
+{
+	struct task_struct *g, *p;
+	int cpu, err = 0;
+
+	for_each_process_thread(g, p) {
+		if (is_queued(p, move))
+			do_locked(take_out, p, move);
+	}
+	for_each_possible_cpu(cpu) {
+		if (!queue_is_empty(cpu))
+			err = -EAGAIN;
+	}
+	if (err) {
+		move->to = move->from;
+		put_all_in(move);
+		return err;
+	}
+
+	WRITE_ONCE(sched_vrq_active, to_vrq);
+	if (to_vrq)
+		begin_groups_anew();
+	put_all_in(move);
+
+	return 0;
+}
+
+/* Of stop_machine(): all other CPUs wait, with interrupts off */
+static int switch_stopped(void *data)
+{
+	struct switching *to = data;
+	struct move move = move_to(to->vrq);
+	u64 start = ktime_get_ns();
+	int err;
+
+	INIT_LIST_HEAD(&move.queued);
+	if (to->vrq && (scx_enabled() || !sched_core_disabled()))
+		return -EBUSY;
+
+	scoped_guard(rcu)
+		err = move_all(&move, to->vrq);
+	to->pause = ktime_get_ns() - start;
+
+	return err;
+}
+
+/*
+ * A new task has no load yet in the fair class, and a dead one has none any more: for them
+ * that class has nothing to do.
+ */
+static bool has_load(const struct task_struct *p)
+{
+	return !(READ_ONCE(p->__state) & (TASK_NEW | TASK_DEAD));
+}
+
+/* For a task that is not queued, unless it has got its class, and its policy, by now */
+static void hand_over(struct rq *rq, struct task_struct *p, struct move *move)
+{
+	if (p->sched_class != move->from) {
+		change_policy(p, move->to == &vrq_sched_class);
+		return;
+	}
+
+	change_class(rq, p, move->to);
+	if (has_load(p))
+		check_class_changed(rq, p, move->from, p->prio);
+}
+
+/* A task of another class may have the policy, and lent priority */
+static bool is_left(const struct task_struct *p, const struct move *move)
+{
+	return READ_ONCE(p->sched_class) == move->from ||
+	       (move->to == &vrq_sched_class ? p->vrq.was_iso : p->policy == SCHED_ISO);
+}
+
+/* After so many tasks others may run */
+#define BATCH	256
+
+/* Hand over some of the tasks that are left: true if there may be more */
+static bool hand_over_some(struct move *move)
+{
+	struct task_struct *g, *p;
+	int n = 0;
+
+	guard(rcu)();
+	for_each_process_thread(g, p) {
+		if (!is_left(p, move))
+			continue;
+		do_locked(hand_over, p, move);
+		if (++n == BATCH)
+			return true;
+	}
+
+	return false;
+}
+
+/* Until no task is in no list, or it takes too long */
+static int switch_with_keys_set(struct switching *to)
+{
+	int tries, err = -EAGAIN;
+
+	for (tries = 0; tries < TRIES && err == -EAGAIN; tries++) {
+		err = stop_machine(switch_stopped, to, NULL);
+		if (err == -EAGAIN)
+			msleep(min(1 << tries / 4, PAUSE_MAX_MS));
+	}
+
+	return err == -EAGAIN ? -EBUSY : err;
+}
+
+/**
+ * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
+ * @to_vrq: to VRQ, else to the fair class
+ *
+ * May sleep. No task runs for a time in proportion to the number of runnable tasks. Does
+ * nothing if that one is active already.
+ *
+ * Return: 0, -EBUSY if sched_ext or core scheduling is in use or a task that exits does not
+ * come to its end, or an error of cpuhp_setup_state().
+ */
+int vrq_switch(bool to_vrq)
+{
+	struct move move = move_to(to_vrq);
+	struct switching to = { .vrq = to_vrq };
+	int err;
+
+	guard(mutex)(&mutex);
+	if (to_vrq == sched_vrq_enabled())
+		return 0;
+
+	err = to_vrq ? vrq_set_up() : 0;
+	if (err)
+		return err;
+
+	WRITE_ONCE(sched_vrq_active, !to_vrq);
+	static_branch_enable(&__sched_vrq_switched);
+	static_branch_enable(&__sched_vrq_enabled);
+	err = switch_with_keys_set(&to);
+	while (!err && hand_over_some(&move))
+		cond_resched();
+	if (err)
+		pr_warn("sched: cannot switch to %s: %d\n", to_vrq ? "vrq" : "fair", err);
+	else
+		pr_info("sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by %s; all CPUs were stopped for %llu us\n",
+			to_vrq ? "vrq" : "fair", div_u64(to.pause, NSEC_PER_USEC));
+	/* What is tested at each switch costs nothing once more */
+	if (!sched_vrq_active)
+		static_branch_disable(&__sched_vrq_enabled);
+
+	return err;
+}
+
+/**
+ * __vrq_check_class - give a task the class that runs, before it is queued
+ * @rq: its run queue, locked
+ * @p: the task
+ *
+ * For one that was in no list when the scheduler was changed, a new one or one that exits.
+ */
+void __vrq_check_class(struct rq *rq, struct task_struct *p)
+{
+	const struct sched_class *class = p->sched_class, *right = fair_or_vrq_class();
+
+	if (likely(class == right) ||
+	    (class != &fair_sched_class && class != &vrq_sched_class))
+		return;
+
+	if (class->switched_from)
+		class->switched_from(rq, p);
+#ifdef CONFIG_SMP
+	/* The fair class counts its load as it is queued */
+	if (right == &fair_sched_class)
+		p->se.avg.last_update_time = 0;
+#endif
+	change_class(rq, p, right);
+}
+
+/**
+ * vrq_policy_set - a policy has been set for a task, not by a switch
+ * @p: the task; its pi_lock and the lock of its run queue are held
+ *
+ * Whether there is SCHED_ISO may have changed since the policy was checked.
+ */
+void vrq_policy_set(struct task_struct *p)
+{
+	p->vrq.was_iso = false;
+	if (!sched_vrq_enabled())
+		change_policy(p, false);
+}
+
+/**
+ * vrq_keep_out - turn down what cannot work together with VRQ, or do not switch to VRQ
+ * @what: the feature, for the log
+ *
+ * May sleep. vrq_let_in() is to be called once the feature is in use, which vrq_switch()
+ * sees then, or is not going to be.
+ *
+ * Return: 0, or -EOPNOTSUPP under VRQ, and then vrq_let_in() is not to be called.
+ */
+int vrq_keep_out(const char *what)
+{
+	int err;
+
+	mutex_lock(&mutex);
+	err = vrq_refuse(what);
+	if (err)
+		mutex_unlock(&mutex);
+
+	return err;
+}
+
+/**
+ * vrq_let_in - the end of what vrq_keep_out() began
+ */
+void vrq_let_in(void)
+{
+	mutex_unlock(&mutex);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduler is changed while the machine runs: /sys/kernel/sched/active. Nobody is
+ * lost, what was set for tasks and groups stays, and shares are right soon afterwards.
+ */
+#include <linux/futex.h>
+#include <sys/stat.h>
+
+#include "cgroup.h"
+
+#define ACTIVE		"/sys/kernel/sched/active"
+#define SWITCHES	100
+#define PAIRS		4
+#define NAPPERS		16
+
+static int cpus;
+
+/* Until a child has begun: its policy is its own until then */
+#define await_begin(counter)			\
+	while (!(counter)->count)		\
+		sleep_ns(MSEC)
+
+/* A counter of a child's rounds, in a line of its own */
+struct counter {
+	_Atomic uint64_t count;
+	char pad[56];
+};
+
+static bool switch_to(bool vrq)
+{
+	return put(ACTIVE, vrq ? "vrq" : "fair");
+}
+
+/* The other one than now, and is it that one then? */
+static bool switch_over(void)
+{
+	bool vrq = under_vrq();
+
+	return switch_to(!vrq) && under_vrq() == !vrq;
+}
+
+static void file(void)
+{
+	struct stat st;
+	bool vrq = under_vrq();
+
+	ksft_test_result(!stat(ACTIVE, &st) && (st.st_mode & 07777) == 0644, "%s: mode 0644\n", ACTIVE);
+	ksft_test_result(!put(ACTIVE, "cfs") && errno == EINVAL && under_vrq() == vrq,
+			 "an unknown name: EINVAL\n");
+	ksft_test_result(switch_to(vrq) && under_vrq() == vrq, "the one that is active: nothing happens\n");
+	ksft_test_result(switch_over() && switch_over(), "to the other one, and back\n");
+}
+
+static void napper(void *arg)
+{
+	struct counter *me = arg;
+
+	be_normal();
+	for (;;) {
+		me->count++;
+		sleep_ns(300000);
+	}
+}
+
+static void counting_hog(void *arg)
+{
+	struct counter *me = arg;
+
+	be_normal();
+	for (;;)
+		me->count++;
+}
+
+/* Children that end at once, one after the other */
+static void forker(void *arg)
+{
+	struct counter *me = arg;
+	pid_t pid;
+
+	be_normal();
+	for (;;) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			_exit(1);
+		me->count++;
+	}
+}
+
+/* Two hand a byte to and fro */
+static void pair(void *arg)
+{
+	struct counter *me = arg;
+	int there[2], back[2];
+	char byte = 0;
+
+	be_normal();
+	if (pipe(there) || pipe(back))
+		_exit(1);
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	while (write(there[1], &byte, 1) == 1 && read(back[0], &byte, 1) == 1)
+		me->count++;
+	_exit(1);
+}
+
+/* How many of the children do nothing in a second */
+static int stuck(const struct counter *counters, int n)
+{
+	uint64_t *before = calloc(n, sizeof(*before));
+	int i, found = 0;
+
+	for (i = 0; i < n; i++)
+		before[i] = counters[i].count;
+	sleep_ns(SEC);
+	for (i = 0; i < n; i++) {
+		if (counters[i].count != before[i])
+			continue;
+		ksft_print_msg("child %d does nothing\n", i);
+		found++;
+	}
+	free(before);
+	return found;
+}
+
+static void storm(void)
+{
+	int n = NAPPERS + PAIRS + 2 + 2 * cpus, i, switched = 0, lost;
+	struct counter *counters = shared(n * sizeof(*counters));
+	pid_t *pids = calloc(n, sizeof(*pids));
+	void (*work)(void *);
+
+	for (i = 0; i < n; i++) {
+		work = i < NAPPERS ? napper : i < NAPPERS + PAIRS ? pair :
+		       i < NAPPERS + PAIRS + 2 ? forker : counting_hog;
+		pids[i] = spawn(work, &counters[i]);
+	}
+	for (i = 0; i < SWITCHES; i++) {
+		sleep_ns(10 * MSEC);
+		switched += switch_over();
+	}
+	lost = stuck(counters, n);
+	ksft_test_result(switched == SWITCHES && !lost,
+			 "%d switches of %d, beside %d processes: %d of these are stuck\n",
+			 switched, SWITCHES, n, lost);
+	finish_all(pids, n);
+	free(pids);
+}
+
+/* Is this still what was set for a process? */
+static bool has(pid_t pid, int policy, int nice, uint64_t mask)
+{
+	int got = sched_getscheduler(pid), got_nice = getpriority(PRIO_PROCESS, pid);
+
+	if (got == policy && got_nice == nice && mask_of(pid) == mask)
+		return true;
+	ksft_print_msg("policy %d, not %d; nice %d, not %d; CPUs %llx, not %llx\n", got, policy,
+		       got_nice, nice, (unsigned long long)mask_of(pid), (unsigned long long)mask);
+	return false;
+}
+
+static void attributes(void)
+{
+	static const struct {
+		int policy, nice;
+	} set[] = {
+		{ SCHED_OTHER, 0 }, { SCHED_OTHER, -7 }, { SCHED_BATCH, 5 }, { SCHED_IDLE, 0 },
+		{ SCHED_OTHER, 19 },
+	};
+	uint64_t all = mask_of(0), mask;
+	bool good = true;
+	unsigned int i;
+	int turn;
+	struct counter *counters = shared(ARRAY_SIZE(set) * sizeof(*counters));
+	pid_t pids[ARRAY_SIZE(set)];
+
+	for (i = 0; i < ARRAY_SIZE(set); i++) {
+		pids[i] = spawn(i & 1 ? napper : counting_hog, &counters[i]);
+		await_begin(&counters[i]);
+		set_policy(pids[i], set[i].policy, 0);
+		setpriority(PRIO_PROCESS, pids[i], set[i].nice);
+		confine(pids[i], 1ULL << i % cpus);
+	}
+	for (turn = 0; turn < 3; turn++) {
+		good = switch_over() && good;
+		for (i = 0; i < ARRAY_SIZE(set); i++) {
+			mask = 1ULL << i % cpus & all;
+			good = has(pids[i], set[i].policy, set[i].nice, mask) && good;
+		}
+	}
+	switch_over();
+	ksft_test_result(good, "policies, nice levels and affinities stay\n");
+	finish_all(pids, ARRAY_SIZE(set));
+}
+
+static void iso(void)
+{
+	bool vrq = under_vrq(), good;
+	struct counter *counter = shared(sizeof(*counter));
+	uint64_t all = mask_of(0);
+	pid_t pid;
+
+	good = switch_to(true);
+	pid = spawn(napper, counter);
+	await_begin(counter);
+	set_policy(pid, SCHED_ISO, 0);
+	good = has(pid, SCHED_ISO, 0, all) && switch_to(false) && good;
+	good = has(pid, SCHED_OTHER, 0, all) && switch_to(true) && good;
+	good = has(pid, SCHED_ISO, 0, all) && good;
+	ksft_test_result(switch_to(vrq) && good, "SCHED_ISO is SCHED_NORMAL under fair, and comes back\n");
+	finish(pid);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+/* Two hogs, of nice 0 and 5, on each CPU: who has what from half a second after a switch on */
+static void shares(bool vrq)
+{
+	uint64_t used[2], before[2];
+	pid_t *pids = calloc(2 * cpus, sizeof(*pids));
+	double part, ideal = vrq ? 61.7 : 75.4;
+	int i;
+
+	switch_to(!vrq);
+	for (i = 0; i < 2 * cpus; i++) {
+		pids[i] = spawn(normal_hog, NULL);
+		sleep_ns(MSEC);
+		setpriority(PRIO_PROCESS, pids[i], i < cpus ? 0 : 5);
+		pin(pids[i], i % cpus);
+	}
+	sleep_ns(300 * MSEC);
+	switch_to(vrq);
+	sleep_ns(500 * MSEC);
+	before[0] = time_of_all(pids, cpus);
+	before[1] = time_of_all(pids + cpus, cpus);
+	sleep_ns(SEC);
+	used[0] = time_of_all(pids, cpus) - before[0];
+	used[1] = time_of_all(pids + cpus, cpus) - before[1];
+	part = percent(used[0], used[0] + used[1]);
+	timed_result(part > ideal - 3 && part < ideal + 3,
+		     "after a switch to %s a hog of nice 0 has %.1f%% beside one of nice 5, of %.1f\n",
+		     vrq ? "vrq" : "fair", part, ideal);
+	finish_all(pids, 2 * cpus);
+	free(pids);
+}
+
+/* A hog with a limit has what the limit allows for */
+static void limits(void)
+{
+	uint64_t used[3];
+	bool good = true;
+	pid_t pid;
+	int turn;
+
+	make_group("limit");
+	if (!group_has("limit", "cpu.max")) {
+		drop_group("limit");
+		ksft_test_result_skip("no limits\n");
+		return;
+	}
+	pid = spawn_in("limit", hog, NULL);
+	good = group_put("limit", "cpu.max", "20000 100000");
+	start_all(&pid, 1);
+	for (turn = 0; turn < 3; turn++) {
+		sleep_ns(300 * MSEC);
+		used[turn] = cpu_time_within(pid, SEC);
+		good = good && used[turn] > 170 * MSEC && used[turn] < 230 * MSEC && switch_over();
+	}
+	if (turn & 1)
+		switch_over();
+	timed_result(good, "a limit of 200 ms a second, before and after: %llu, %llu, %llu ms\n",
+		     (unsigned long long)(used[0] / MSEC), (unsigned long long)(used[1] / MSEC),
+		     (unsigned long long)(used[2] / MSEC));
+	finish(pid);
+	drop_group("limit");
+}
+
+/* Groups with weights, made under fair, which VRQ knew nothing of if it never ran */
+static void weights(void)
+{
+	uint64_t a, b;
+	pid_t *pids = calloc(2 * cpus, sizeof(*pids));
+	bool vrq = under_vrq();
+	double ratio;
+	int i;
+
+	switch_to(false);
+	make_group("a");
+	make_group("b");
+	group_put_number("a", "cpu.weight", 300);
+	for (i = 0; i < 2 * cpus; i++)
+		pids[i] = spawn_in(i < cpus ? "a" : "b", hog, NULL);
+	start_all(pids, 2 * cpus);
+	sleep_ns(200 * MSEC);
+	switch_to(true);
+	sleep_ns(500 * MSEC);
+	a = time_of_all(pids, cpus);
+	b = time_of_all(pids + cpus, cpus);
+	sleep_ns(SEC);
+	a = time_of_all(pids, cpus) - a;
+	b = time_of_all(pids + cpus, cpus) - b;
+	ratio = b ? (double)a / b : 0;
+	timed_result(ratio > 2.8 && ratio < 3.2, "groups of 300 and 100 have %.2f to one under vrq\n",
+		     ratio);
+	finish_all(pids, 2 * cpus);
+	free(pids);
+	drop_group("a");
+	drop_group("b");
+	switch_to(vrq);
+}
+
+/* What is told of a task's time goes on where it was */
+static void accounting(void)
+{
+	struct counter *counter = shared(sizeof(*counter));
+	pid_t pid = spawn(normal_hog, counter);
+	uint64_t before, after, start;
+	bool good = true;
+	int turn;
+
+	for (turn = 0; turn < 4; turn++) {
+		sleep_ns(50 * MSEC);
+		start = now_ns();
+		before = cpu_time_of(pid);
+		good = switch_over() && good;
+		after = cpu_time_of(pid);
+		good = good && after >= before && after - before <= now_ns() - start + MSEC;
+	}
+	timed_result(good, "the CPU time of a task does not jump\n");
+	finish(pid);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(12);
+	cpus = online_cpus();
+	need_groups();
+	be_supervisor_of_groups();
+	/* Its groups are made before the first switch */
+	weights();
+	file();
+	attributes();
+	iso();
+	accounting();
+	shares(true);
+	shares(false);
+	limits();
+	storm();
+	ksft_finished();
+}
