@@ -156,6 +156,8 @@ PLANS = [
     Plan("virtual", 16, "vrq", ["switch"], what="switch"),
     Plan("virtual", 1, "fair", ["switch"], what="switch"),
     Plan("parallel", 4, "fair", ["switch"], what="switch"),
+    # a task is lost on purpose, and found
+    *(Plan("virtual", cpus, "vrq", ["watchdog"], what="watchdog") for cpus in (1, 4)),
     # full is the default
     *(
         Plan("virtual", 4, "vrq", ["fairness"], append=f"preempt={model}", what=model)

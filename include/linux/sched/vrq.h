@@ -76,6 +76,9 @@ struct vrq_group;
  *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
  * @weight_max: @weight is no more than this where its group gives it more than
  *	@own_weight, see weight.c; 0 if that is not known yet
+ * @passed_over_ms: for how long it could have run and has not, while it has used
+ *	@seen_runtime. Both are the watchdog's, which holds no lock, see watchdog.c
+ * @seen_runtime: the CPU time that it had used when the watchdog saw it wait, ns
  * @unconfined: the same if every CPU may run the task, else 0
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
  * @mask_queue: which of the queues in that, see shared.c. Likewise
@@ -129,6 +132,8 @@ struct sched_vrq_entity {
 	unsigned int	weight;
 	unsigned int	weight_max;
 	unsigned int	unconfined;
+	unsigned int	passed_over_ms;
+	u64		seen_runtime;
 	struct vrq_domain *domain;
 	u8		mask_queue;
 	u8		place;
@@ -147,5 +152,11 @@ struct sched_vrq_entity {
 	u8		stay;
 	u8		sync_trust;
 };
+
+#ifdef CONFIG_SCHED_VRQ
+void vrq_soft_lockup(void);
+#else
+static inline void vrq_soft_lockup(void) { }
+#endif
 
 #endif /* _LINUX_SCHED_VRQ_H */

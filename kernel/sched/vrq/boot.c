@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The choice of the scheduler at boot, and where it is seen and changed afterwards.
+ * The choice of the scheduler at boot.
  */
 #include <linux/init.h>
-#include <linux/kobject.h>
-#include <linux/sysfs.h>
 
 #include "balance.h"
 #include "domain.h"
@@ -16,11 +14,6 @@
 DEFINE_STATIC_KEY_FALSE(__sched_vrq_enabled);
 
 static bool vrq_chosen __initdata = IS_ENABLED(CONFIG_SCHED_VRQ_DEFAULT);
-
-static const char *active_name(void)
-{
-	return sched_vrq_enabled() ? "vrq" : "fair";
-}
 
 static int __init choose_scheduler(char *name)
 {
@@ -52,7 +45,7 @@ void __init vrq_init(void)
 		static_branch_enable(&__sched_vrq_enabled);
 
 	pr_info("sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by %s\n",
-		active_name());
+		vrq_active_name());
 }
 
 /**
@@ -94,43 +87,3 @@ int vrq_refuse(const char *what)
 			    what);
 	return -EOPNOTSUPP;
 }
-
-static ssize_t active_show(struct kobject *kobj, struct kobj_attribute *attr,
-			   char *buf)
-{
-	return sysfs_emit(buf, "%s\n", active_name());
-}
-
-static ssize_t active_store(struct kobject *kobj, struct kobj_attribute *attr,
-			    const char *buf, size_t len)
-{
-	int err;
-
-	if (sysfs_streq(buf, "vrq"))
-		err = vrq_switch(true);
-	else if (sysfs_streq(buf, "fair"))
-		err = vrq_switch(false);
-	else
-		err = -EINVAL;
-
-	return err ?: len;
-}
-
-static struct kobj_attribute active_attribute = __ATTR_RW(active);
-
-/* /sys/kernel/sched/active */
-static int __init create_sysfs(void)
-{
-	struct kobject *dir = kobject_create_and_add("sched", kernel_kobj);
-	int err;
-
-	if (!dir)
-		return -ENOMEM;
-
-	err = sysfs_create_file(dir, &active_attribute.attr);
-	if (err)
-		kobject_put(dir);
-
-	return err;
-}
-late_initcall(create_sysfs);

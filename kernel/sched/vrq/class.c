@@ -231,6 +231,8 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 {
+	if (!test_tsk_need_resched(p))
+		WRITE_ONCE(rq->vrq.ticks, rq->vrq.ticks + 1);
 	update_curr_vrq(rq);
 	vrq_update_util(rq);
 	/* It is about to be switched out, see throttle() */

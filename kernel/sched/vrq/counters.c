@@ -35,18 +35,25 @@ static const char * const names[VRQ_COUNTERS] = {
 	[VRQ_MOVED_NODE]	= "moved_node",
 };
 
+static unsigned long sum_of(enum vrq_counter counter)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(vrq_counters[counter], cpu);
+
+	return sum;
+}
+
 /* A line for each counter: name, sum, and the part of each CPU that is online */
 static int counters_show(struct seq_file *m, void *unused)
 {
 	enum vrq_counter counter;
-	unsigned long sum;
 	int cpu;
 
 	for (counter = 0; counter < VRQ_COUNTERS; counter++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += per_cpu(vrq_counters[counter], cpu);
-		seq_printf(m, "%-13s %lu", names[counter], sum);
+		seq_printf(m, "%-13s %lu", names[counter], sum_of(counter));
 		for_each_online_cpu(cpu)
 			seq_printf(m, " %lu",
 				   per_cpu(vrq_counters[counter], cpu));
@@ -93,4 +100,17 @@ static const struct file_operations counters_fops = {
 void vrq_create_counters(void)
 {
 	vrq_debugfs_create("vrq", 0644, &counters_fops);
+}
+
+/**
+ * vrq_print_counters - write the sums of the counters to the log, but for those that are 0
+ */
+void vrq_print_counters(void)
+{
+	enum vrq_counter counter;
+
+	for (counter = 0; counter < VRQ_COUNTERS; counter++) {
+		if (sum_of(counter))
+			pr_warn("sched: vrq:   %s %lu\n", names[counter], sum_of(counter));
+	}
 }

@@ -60,6 +60,7 @@ enum vrq_counter {
 DECLARE_PER_CPU(unsigned long, vrq_counters[VRQ_COUNTERS]);
 
 void vrq_create_counters(void);
+void vrq_print_counters(void);
 
 static inline void vrq_count(enum vrq_counter counter)
 {
@@ -67,6 +68,7 @@ static inline void vrq_count(enum vrq_counter counter)
 }
 #else
 static inline void vrq_create_counters(void) { }
+static inline void vrq_print_counters(void) { }
 static inline void vrq_count(enum vrq_counter counter) { }
 #endif
 

@@ -10,6 +10,7 @@
  * which tasks wait for any CPU.
  */
 #include "counters.h"
+#include "fault.h"
 #include "entity.h"
 #include "idle.h"
 
@@ -264,7 +265,8 @@ bool vrq_kick_idle_for(const struct task_struct *p)
 	WRITE_ONCE(rq->vrq.kicked_for, p->vrq.place == VRQ_IN_SHARED ?
 		   vrq_kicked_for_domain(domain->leader) :
 		   vrq_kicked_for_cpu(task_cpu(p)));
-	irq_work_queue_on(&rq->vrq.kick, cpu);
+	if (!vrq_fault(VRQ_LOSE_KICK, p))
+		irq_work_queue_on(&rq->vrq.kick, cpu);
 
 	return true;
 }

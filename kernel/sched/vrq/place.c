@@ -18,6 +18,7 @@
 #include <linux/tick.h>
 
 #include "counters.h"
+#include "fault.h"
 #include "hot.h"
 #include "idle.h"
 #include "place.h"
@@ -175,6 +176,9 @@ static void clear_slot(struct rq *rq)
 static void fill_slot(struct rq *rq, struct task_struct *p, bool offer)
 {
 	vrq_flush_slot(rq);
+	if (vrq_fault(VRQ_LOSE_SLOT, p))
+		return;
+
 	vrq_wait_in(rq, p, VRQ_IN_SLOT);
 	WRITE_ONCE(rq->vrq.slot, p);
 	if (!offer)
@@ -225,6 +229,8 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 	bool stay = p->vrq.stay;
 
 	p->vrq.stay = false;
+	if (vrq_fault(VRQ_LOSE_TASK, p))
+		return;
 
 	if (is_migration_disabled(p) ||
 	    (p->nr_cpus_allowed == 1 &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What VRQ needs of a running kernel: steps of CPU hotplug, tunables, files for debugging.
+ * What VRQ needs of a running kernel: steps of CPU hotplug, the watchdog, tunables,
+ * files for debugging.
  * Made at boot if it is chosen there, else when it is switched to for the first time.
  */
 #include <linux/init.h>
@@ -8,11 +9,13 @@
 #include "counters.h"
 #include "domain.h"
 #include "enabled.h"
+#include "fault.h"
 #include "hot.h"
 #include "iso.h"
 #include "setup.h"
 #include "smt.h"
 #include "tunables.h"
+#include "watchdog.h"
 
 static bool domains_done, rest_done;
 
@@ -34,15 +37,22 @@ early_initcall(set_up_early);
 
 static int set_up_rest(void)
 {
-	int err = rest_done ? 0 : vrq_hot_init();
+	int err;
 
-	if (err < 0 || rest_done)
+	if (rest_done)
+		return 0;
+
+	err = vrq_watchdog_start();
+	if (!err)
+		err = vrq_hot_init();
+	if (err < 0)
 		return err;
 
 	vrq_register_tunables();
 	vrq_register_iso_cpu();
 	vrq_register_smt_nice();
 	vrq_create_counters();
+	vrq_create_faults();
 	rest_done = true;
 
 	return 0;
@@ -60,7 +70,7 @@ late_initcall_sync(set_up_at_boot);
  *
  * May sleep. Calls do not overlap.
  *
- * Return: 0 or an error of cpuhp_setup_state().
+ * Return: 0 or an error of cpuhp_setup_state() or kthread_run().
  */
 int vrq_set_up(void)
 {

@@ -31,6 +31,7 @@
 #include <linux/sched/signal.h>
 #include <linux/stop_machine.h>
 
+#include "answer.h"
 #include "entity.h"
 #include "group.h"
 #include "limit.h"
@@ -45,6 +46,9 @@ bool sched_vrq_active;
 /* How often to try while a task is in no list, and how long to wait at the most, ms */
 #define TRIES	50
 #define PAUSE_MAX_MS	32
+
+/* Since boot. Written with all CPUs stopped */
+static unsigned int switches;
 
 /* Held by who switches, and by who keeps VRQ out meanwhile */
 static DEFINE_MUTEX(mutex);
@@ -136,6 +140,7 @@ static void begin_anew(struct task_struct *p)
 	p->vrq.since = 0;
 	p->vrq.waited = 0;
 	p->vrq.ahead_until = 0;
+	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
 	vrq_note_affinity(p);
 }
@@ -240,6 +245,7 @@ static int move_all(struct move *move, bool to_vrq)
 	}
 
 	WRITE_ONCE(sched_vrq_active, to_vrq);
+	WRITE_ONCE(switches, switches + 1);
 	if (to_vrq)
 		begin_groups_anew();
 	put_all_in(move);
@@ -316,15 +322,26 @@ static bool hand_over_some(struct move *move)
 	return false;
 }
 
+/* By a timer that needs no thread of the class that may be stuck */
+static void pause_ms(unsigned int ms)
+{
+	usleep_range(ms * USEC_PER_MSEC, 2 * ms * USEC_PER_MSEC);
+}
+
 /* Until no task is in no list, or it takes too long */
 static int switch_with_keys_set(struct switching *to)
 {
-	int tries, err = -EAGAIN;
+	int tries, err = -EAGAIN, cpu = vrq_silent_cpu();
+
+	if (cpu >= 0) {
+		pr_warn("sched: CPU %d does not switch tasks\n", cpu);
+		return -EBUSY;
+	}
 
 	for (tries = 0; tries < TRIES && err == -EAGAIN; tries++) {
 		err = stop_machine(switch_stopped, to, NULL);
 		if (err == -EAGAIN)
-			msleep(min(1 << tries / 4, PAUSE_MAX_MS));
+			pause_ms(min(1 << tries / 4, PAUSE_MAX_MS));
 	}
 
 	return err == -EAGAIN ? -EBUSY : err;
@@ -337,8 +354,8 @@ static int switch_with_keys_set(struct switching *to)
  * May sleep. No task runs for a time in proportion to the number of runnable tasks. Does
  * nothing if that one is active already.
  *
- * Return: 0, -EBUSY if sched_ext or core scheduling is in use or a task that exits does not
- * come to its end, or an error of cpuhp_setup_state().
+ * Return: 0, -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
+ * or a task that exits does not come to its end, or an error of vrq_set_up().
  */
 int vrq_switch(bool to_vrq)
 {
@@ -437,4 +454,12 @@ int vrq_keep_out(const char *what)
 void vrq_let_in(void)
 {
 	mutex_unlock(&mutex);
+}
+
+/**
+ * vrq_switches - how often the scheduler has been changed since boot
+ */
+unsigned int vrq_switches(void)
+{
+	return READ_ONCE(switches);
 }

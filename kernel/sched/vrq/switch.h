@@ -5,8 +5,15 @@
 #ifndef _KERNEL_SCHED_VRQ_SWITCH_H
 #define _KERNEL_SCHED_VRQ_SWITCH_H
 
-#include <linux/types.h>
+#include "core.h"
 
 int vrq_switch(bool to_vrq);
+unsigned int vrq_switches(void);
+
+/* The name of the scheduler that runs, as the boot parameter and the log have it */
+static inline const char *vrq_active_name(void)
+{
+	return sched_vrq_enabled() ? "vrq" : "fair";
+}
 
 #endif /* _KERNEL_SCHED_VRQ_SWITCH_H */

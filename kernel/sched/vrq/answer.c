@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does every CPU switch tasks? stop_machine() makes all of them wait for the last one: if
+ * that is in an endless loop in the kernel, the machine hangs. So this asks first, and
+ * makes nobody wait. Built with CONFIG_SMP only.
+ */
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/stop_machine.h>
+
+#include "answer.h"
+
+/* How long they have, ms. A host may stop a virtual CPU for a second or two */
+#define ANSWER_MS	5000
+
+/**
+ * struct question - work of the stop class of a CPU
+ * @work: for stop_one_cpu_nowait()
+ * @open: it has not been done yet
+ */
+struct question {
+	struct cpu_stop_work	work;
+	bool			open;
+};
+
+/* Held by who asks */
+static DEFINE_MUTEX(mutex);
+static DEFINE_PER_CPU(struct question, questions);
+
+static int answer(void *data)
+{
+	struct question *question = data;
+
+	WRITE_ONCE(question->open, false);
+	return 0;
+}
+
+/* One that has not been answered since somebody asked before stays open */
+static void ask(int cpu)
+{
+	struct question *question = per_cpu_ptr(&questions, cpu);
+
+	if (READ_ONCE(question->open))
+		return;
+
+	question->open = true;
+	if (!stop_one_cpu_nowait(cpu, answer, question, &question->work))
+		question->open = false;
+}
+
+static int first_open(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(per_cpu(questions, cpu).open))
+			return cpu;
+	}
+
+	return -1;
+}
+
+/**
+ * vrq_silent_cpu - find a CPU that does not switch to a task of the stop class
+ *
+ * Sleeps until all of them have, for five seconds at the most.
+ *
+ * Return: the CPU, -1 if there is none.
+ */
+int vrq_silent_cpu(void)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ANSWER_MS);
+	int cpu;
+
+	guard(mutex)(&mutex);
+	guard(cpus_read_lock)();
+	for_each_online_cpu(cpu)
+		ask(cpu);
+	for (cpu = first_open(); cpu >= 0 && time_before(jiffies, end); cpu = first_open())
+		usleep_range(USEC_PER_MSEC / 10, USEC_PER_MSEC);
+
+	return cpu;
+}

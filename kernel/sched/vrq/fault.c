@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults that are made on purpose: /sys/kernel/debug/sched/vrq_fault. Built with
+ * CONFIG_SCHED_VRQ_FAULT_INJECTION only.
+ */
+#include <linux/fs.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "debugfs.h"
+#include "fault.h"
+
+static const char * const names[VRQ_FAULTS] = {
+	[VRQ_LOSE_TASK]	= "task",
+	[VRQ_LOSE_SLOT]	= "slot",
+	[VRQ_LOSE_KICK]	= "kick",
+};
+
+/* From the first one on: a kernel in which nobody asks for faults does not look for them */
+DEFINE_STATIC_KEY_FALSE(vrq_faults_asked_for);
+
+/* For each of them the process ID of the task that it is to happen to, 0 for none */
+static atomic_t victims[VRQ_FAULTS];
+
+/**
+ * __vrq_fault - is something to go wrong now?
+ * @fault: what may go wrong here
+ * @p: the task that it would happen to
+ *
+ * Any context. Return: true once for each time that it was asked for.
+ */
+bool __vrq_fault(enum vrq_fault fault, const struct task_struct *p)
+{
+	return atomic_read(&victims[fault]) == p->pid &&
+	       atomic_cmpxchg(&victims[fault], p->pid, 0) == p->pid;
+}
+
+/* "task 123" */
+static ssize_t fault_write(struct file *file, const char __user *text, size_t len,
+			   loff_t *pos)
+{
+	char buf[32], name[8];
+	int pid, fault;
+
+	if (len >= sizeof(buf))
+		return -EINVAL;
+	if (copy_from_user(buf, text, len))
+		return -EFAULT;
+	buf[len] = '\0';
+
+	if (sscanf(buf, "%7s %d", name, &pid) != 2 || pid <= 0)
+		return -EINVAL;
+	fault = match_string(names, VRQ_FAULTS, name);
+	if (fault < 0)
+		return -EINVAL;
+	atomic_set(&victims[fault], pid);
+	static_branch_enable(&vrq_faults_asked_for);
+
+	return len;
+}
+
+static const struct file_operations fault_fops = {
+	.open	= simple_open,
+	.write	= fault_write,
+	.llseek	= noop_llseek,
+};
+
+/**
+ * vrq_create_faults - make the file that asks for faults
+ */
+void vrq_create_faults(void)
+{
+	vrq_debugfs_create("vrq_fault", 0200, &fault_fops);
+}

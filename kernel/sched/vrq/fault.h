@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Faults that are made on purpose, for tests of the watchdog.
+ */
+#ifndef _KERNEL_SCHED_VRQ_FAULT_H
+#define _KERNEL_SCHED_VRQ_FAULT_H
+
+#include <linux/jump_label.h>
+
+#include "core.h"
+
+/**
+ * enum vrq_fault - what goes wrong, once, for one task
+ * @VRQ_LOSE_TASK: it is put into no queue as it begins to wait
+ * @VRQ_LOSE_SLOT: the same where it is to be put into a preempt slot
+ * @VRQ_LOSE_KICK: the idle CPU that is claimed for it is not told to look
+ * @VRQ_FAULTS: how many there are
+ */
+enum vrq_fault {
+	VRQ_LOSE_TASK,
+	VRQ_LOSE_SLOT,
+	VRQ_LOSE_KICK,
+	VRQ_FAULTS,
+};
+
+#ifdef CONFIG_SCHED_VRQ_FAULT_INJECTION
+DECLARE_STATIC_KEY_FALSE(vrq_faults_asked_for);
+
+bool __vrq_fault(enum vrq_fault fault, const struct task_struct *p);
+void vrq_create_faults(void);
+
+/* Is something to go wrong now, for @p? Any context */
+static inline bool vrq_fault(enum vrq_fault fault, const struct task_struct *p)
+{
+	return static_branch_unlikely(&vrq_faults_asked_for) && __vrq_fault(fault, p);
+}
+#else
+static inline bool vrq_fault(enum vrq_fault fault, const struct task_struct *p)
+{
+	return false;
+}
+
+static inline void vrq_create_faults(void) { }
+#endif
+
+#endif /* _KERNEL_SCHED_VRQ_FAULT_H */

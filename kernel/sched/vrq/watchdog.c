@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The watchdog. A task that could run and is not run for stall_ms is reported in the log,
+ * and the fair class takes over. The same on a soft lockup, and by SysRq.
+ *
+ * A thread of a real-time class looks at all tasks, ROUNDS times in stall_ms, and counts
+ * for each how long it has been passed over. Of a round counts for a task
+ *
+ *  - nothing, if it has run since the last one, or waits for its group's limit, or its
+ *    deadline is still to come;
+ *  - else as much as the best of its CPUs had for VRQ: the ticks that found a task of
+ *    VRQ's there, which did not put off a switch, and the time without any task, if an
+ *    interrupt sent to that CPU was answered since. So time that a higher class, an
+ *    interrupt or a hypervisor had is not held against anybody.
+ *
+ * Where many tasks wait each has to wait longer: for a slice of each, and of every task of
+ * a level that starves behind another one for the twenty slices that are between two of
+ * its own, see vrq_promote_starved().
+ *
+ * Nothing that the thread needs waits for a task of VRQ's, but for who holds the locks of
+ * CPU hotplug or of code patching.
+ *
+ * That a watchdog takes the tasks away from a scheduler is sched_ext's idea.
+ */
+#include <linux/irq_work.h>
+#include <linux/kernel_stat.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/sysctl.h>
+#include <linux/sysrq.h>
+#include <linux/tick.h>
+
+#include "answer.h"
+#include "entity.h"
+#include "report.h"
+#include "switch.h"
+#include "watchdog.h"
+
+#define ROUNDS		16
+#define ROUND_MIN_MS	5
+#define STALL_MIN_MS	100
+#define STALL_MAX_MS	(3600 * MSEC_PER_SEC)
+
+/* A task of a level that starves gets one slice in so many, see vrq_promote_starved() */
+#define SLICES_STARVED	20
+
+/* How much later than its span a deadline may be: more than this cannot have been meant */
+#define SPANS_MAX	4
+
+/* When to try again after a switch that failed, ms */
+#define RETRY_MS	1000
+
+static unsigned int stall_ms __read_mostly = 30 * MSEC_PER_SEC;
+static struct task_struct *watchdog;
+
+/* Mainline has reported a soft lockup. Set in interrupts, cleared by the watchdog */
+static bool locked_up;
+
+/* Why to fall back, and NULL if there is no reason. Set anywhere, also in interrupts */
+static const char *wanted;
+
+/* Written by the watchdog alone */
+static unsigned int fallbacks;
+static const char *last_reason = "none";
+
+/**
+ * struct watched - what the watchdog knows of a CPU. Its own, but for @answered
+ * @ticks: rq->vrq.ticks at the end of the last round
+ * @idle_ns: the time without any task by then, ns
+ * @given_ms: what VRQ had of the last round, ms
+ * @answered: an interrupt that was sent in the last round has been served here
+ * @probe: sends it
+ */
+struct watched {
+	unsigned long		ticks;
+	u64			idle_ns;
+	unsigned int		given_ms;
+	bool			answered;
+	struct irq_work		probe;
+};
+
+static DEFINE_PER_CPU(struct watched, watched);
+
+/**
+ * struct look - one round
+ * @stall_ms: the tunable
+ * @round_ms: how long a round takes
+ * @now: local_clock(), ns
+ * @waiting: how many tasks of each level wait, by the enum vrq_level
+ * @patience_ms: for how long a task of each level may be passed over
+ * @iso: a SCHED_ISO task can run, and normal ones may starve
+ * @suspects: how many have been
+ * @stuck: one that has been for too long, with a reference
+ */
+struct look {
+	unsigned int		stall_ms;
+	unsigned int		round_ms;
+	u64			now;
+	unsigned int		waiting[VRQ_LEVELS];
+	unsigned int		patience_ms[VRQ_LEVELS];
+	bool			iso;
+	unsigned int		suspects;
+	struct task_struct	*stuck;
+};
+
+static unsigned int round_ms(unsigned int stall)
+{
+	return max(stall / ROUNDS, ROUND_MIN_MS);
+}
+
+static void note_answer(struct irq_work *work)
+{
+	this_cpu_write(watched.answered, true);
+}
+
+static u64 idle_ns(int cpu)
+{
+	u64 idle = get_cpu_idle_time_us(cpu, NULL);
+
+	if (idle == -1ULL)
+		return kcpustat_cpu(cpu).cpustat[CPUTIME_IDLE] +
+		       kcpustat_cpu(cpu).cpustat[CPUTIME_IOWAIT];
+
+	return (idle + get_cpu_iowait_time_us(cpu, NULL)) * NSEC_PER_USEC;
+}
+
+/* It idles for the sake of another thread of its core */
+static bool gives_way(int cpu)
+{
+#ifdef CONFIG_SCHED_SMT
+	return READ_ONCE(cpu_rq(cpu)->vrq.gives_way);
+#else
+	return false;
+#endif
+}
+
+/* How much of the round that ends now had VRQ on a CPU? */
+static void measure(int cpu, unsigned int round)
+{
+	struct watched *it = per_cpu_ptr(&watched, cpu);
+	unsigned long ticks = READ_ONCE(cpu_rq(cpu)->vrq.ticks);
+	u64 idle = idle_ns(cpu), given = (u64)(ticks - it->ticks) * TICK_NSEC;
+
+	if (READ_ONCE(it->answered) && !gives_way(cpu) && idle > it->idle_ns)
+		given += idle - it->idle_ns;
+	it->given_ms = min_t(u64, div_u64(given, NSEC_PER_MSEC), round);
+	it->ticks = ticks;
+	it->idle_ns = idle;
+}
+
+/* Do CPUs without a task answer? To be seen in the next round */
+static void send_probes(void)
+{
+	int cpu;
+
+	guard(preempt)();
+	for_each_online_cpu(cpu) {
+		WRITE_ONCE(per_cpu(watched, cpu).answered, false);
+		irq_work_queue_on(&per_cpu(watched, cpu).probe, cpu);
+	}
+}
+
+static bool waits(const struct task_struct *p)
+{
+	return READ_ONCE(p->on_rq) && READ_ONCE(p->sched_class) == &vrq_sched_class &&
+	       READ_ONCE(p->vrq.place) != VRQ_THROTTLED && !task_curr(p);
+}
+
+/* Its turn has come, or never will */
+static bool is_due(const struct task_struct *p, u64 now)
+{
+	s64 early = READ_ONCE(p->vrq.deadline) - now;
+
+	return early <= 0 || early > (s64)(SPANS_MAX * READ_ONCE(p->vrq.span));
+}
+
+/* What the best of its CPUs had for it of this round, ms */
+static unsigned int given_to(const struct task_struct *p)
+{
+	unsigned int given = 0;
+	int cpu;
+
+	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
+		given = max(given, per_cpu(watched, cpu).given_ms);
+
+	return given;
+}
+
+static bool has_run(struct task_struct *p)
+{
+	u64 runtime = READ_ONCE(p->se.sum_exec_runtime);
+
+	if (p->vrq.seen_runtime == runtime)
+		return false;
+
+	p->vrq.seen_runtime = runtime;
+	p->vrq.passed_over_ms = 0;
+
+	return true;
+}
+
+static void look_at(struct task_struct *p, struct look *look)
+{
+	enum vrq_level level;
+
+	if (p->policy == SCHED_ISO && READ_ONCE(p->on_rq))
+		look->iso = true;
+	if (!waits(p))
+		return;
+
+	/* Not the one that it is promoted to: it has waited at its own until now */
+	level = vrq_policy_level(p);
+	look->waiting[level]++;
+	if (has_run(p) || !is_due(p, look->now))
+		return;
+
+	look->suspects++;
+	p->vrq.passed_over_ms += given_to(p);
+	if (p->vrq.passed_over_ms > look->patience_ms[level] && !look->stuck)
+		look->stuck = get_task_struct(p);
+}
+
+/* @look->waiting and @look->iso are from the round before */
+static void set_patience(struct look *look)
+{
+	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC);
+	enum vrq_level level;
+	u64 slices;
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		slices = look->waiting[level];
+		if (level == VRQ_IDLE || (level == VRQ_NORMAL && look->iso))
+			slices *= SLICES_STARVED;
+		look->patience_ms[level] = look->stall_ms +
+			min_t(u64, div_u64(slices * slice, NSEC_PER_MSEC), STALL_MAX_MS);
+		look->waiting[level] = 0;
+	}
+	look->iso = false;
+}
+
+/* Is a task of VRQ's queued that does not run? */
+static bool somebody_waits(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		const struct rq *rq = cpu_rq(cpu);
+
+		if (READ_ONCE(rq->cfs.h_nr_queued) > (READ_ONCE(rq->cfs.curr) ? 1 : 0))
+			return true;
+	}
+
+	return false;
+}
+
+static void look_around(struct look *look)
+{
+	struct task_struct *g, *p;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		measure(cpu, look->round_ms);
+	set_patience(look);
+	look->suspects = 0;
+	if (!somebody_waits())
+		return;
+
+	look->now = local_clock();
+	scoped_guard(rcu) {
+		for_each_process_thread(g, p)
+			look_at(p, look);
+	}
+	if (look->suspects)
+		send_probes();
+}
+
+/* Once more, with its locks: it has not been run, or queued anew, since */
+static bool is_stuck(struct task_struct *p)
+{
+	CLASS(task_rq_lock, rq_guard)(p);
+	/* sparse does not know that the guard unlocks */
+	__release(p->pi_lock);
+	__release(rq_guard.rq->lock);
+
+	return waits(p) && p->vrq.seen_runtime == p->se.sum_exec_runtime;
+}
+
+static void judge(struct task_struct *p)
+{
+	if (is_stuck(p)) {
+		vrq_report(p, p->vrq.passed_over_ms);
+		WRITE_ONCE(wanted, "a task was not run");
+	}
+	p->vrq.passed_over_ms = 0;
+	put_task_struct(p);
+}
+
+/*
+ * A CPU that a hypervisor has stopped for that long is reported as well. But that one
+ * runs again, and answers.
+ */
+static void check_lockup(void)
+{
+	if (xchg(&locked_up, false) && vrq_silent_cpu() >= 0)
+		WRITE_ONCE(wanted, "soft lockup");
+}
+
+/* Return: true if it has to be tried again */
+static bool fall_back(void)
+{
+	const char *reason = xchg(&wanted, NULL);
+
+	if (!reason || !sched_vrq_enabled())
+		return false;
+
+	pr_warn("sched: vrq: falling back to fair: %s\n", reason);
+	if (vrq_switch(false)) {
+		/* There may be another reason by now: one is as good as the other */
+		WRITE_ONCE(wanted, reason);
+		return true;
+	}
+	WRITE_ONCE(last_reason, reason);
+	WRITE_ONCE(fallbacks, fallbacks + 1);
+
+	return false;
+}
+
+static bool something_came(void)
+{
+	return READ_ONCE(wanted) || READ_ONCE(locked_up);
+}
+
+/* Until the next round or, if there is to be none, until it is woken up */
+static void sleep_for_round(unsigned int stall, bool again)
+{
+	ktime_t time = ms_to_ktime(again ? RETRY_MS : round_ms(stall));
+
+	set_current_state(TASK_IDLE);
+	if (again || (stall && sched_vrq_enabled() && !something_came()))
+		schedule_hrtimeout(&time, HRTIMER_MODE_REL);
+	else if (!something_came())
+		schedule();
+	__set_current_state(TASK_RUNNING);
+}
+
+static int watch(void *unused)
+{
+	struct look look = { };
+
+	for (;;) {
+		look.stall_ms = READ_ONCE(stall_ms);
+		look.round_ms = round_ms(look.stall_ms);
+		look.stuck = NULL;
+		if (look.stall_ms && sched_vrq_enabled())
+			look_around(&look);
+		if (look.stuck)
+			judge(look.stuck);
+		check_lockup();
+		sleep_for_round(look.stall_ms, fall_back());
+	}
+
+	return 0;
+}
+
+/**
+ * vrq_watchdog_wake - have the watchdog look again at what it is to do
+ *
+ * Any context in which a task can be woken up.
+ */
+void vrq_watchdog_wake(void)
+{
+	struct task_struct *thread = READ_ONCE(watchdog);
+
+	if (thread)
+		wake_up_process(thread);
+}
+
+static void want(const char *reason)
+{
+	WRITE_ONCE(wanted, reason);
+	vrq_watchdog_wake();
+}
+
+/**
+ * vrq_soft_lockup - mainline has found that a CPU does not switch tasks
+ *
+ * Called in an interrupt on that CPU. The fair class takes over once the CPU does.
+ */
+void vrq_soft_lockup(void)
+{
+	if (!sched_vrq_enabled())
+		return;
+
+	WRITE_ONCE(locked_up, true);
+	vrq_watchdog_wake();
+}
+
+static void sysrq_fall_back(u8 key)
+{
+	if (sched_vrq_enabled())
+		want("SysRq");
+	else
+		pr_info("sched: the fair class is active already\n");
+}
+
+static const struct sysrq_key_op sysrq_fair = {
+	.handler	= sysrq_fall_back,
+	.help_msg	= "fall-back-to-fair-class(F)",
+	.action_msg	= "Fall back to the fair class",
+	.enable_mask	= SYSRQ_ENABLE_RTNICE,
+};
+
+#ifdef CONFIG_SYSCTL
+static int set_stall_ms(const struct ctl_table *table, int write, void *buffer,
+			size_t *lenp, loff_t *ppos)
+{
+	unsigned int value = READ_ONCE(stall_ms);
+	struct ctl_table copy = *table;
+	int err;
+
+	copy.data = &value;
+	err = proc_douintvec(&copy, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	if (value && (value < STALL_MIN_MS || value > STALL_MAX_MS))
+		return -EINVAL;
+
+	WRITE_ONCE(stall_ms, value);
+	vrq_watchdog_wake();
+
+	return 0;
+}
+
+static struct ctl_table stall_table[] = {
+	{
+		.procname	= "sched_vrq_stall_ms",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= set_stall_ms,
+	},
+};
+#endif
+
+/**
+ * vrq_watchdog_start - start the watchdog
+ *
+ * May sleep. Calls do not overlap; all but the first one that succeeds do nothing.
+ *
+ * Return: 0 or an error of kthread_run().
+ */
+int vrq_watchdog_start(void)
+{
+	struct task_struct *thread;
+	int cpu;
+
+	if (watchdog)
+		return 0;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(watched, cpu).probe = IRQ_WORK_INIT_HARD(note_answer);
+	thread = kthread_run(watch, NULL, "vrq_watchdog");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+
+	sched_set_fifo_low(thread);
+	WRITE_ONCE(watchdog, thread);
+	register_sysrq_key('F', &sysrq_fair);
+#ifdef CONFIG_SYSCTL
+	register_sysctl("kernel", stall_table);
+#endif
+
+	return 0;
+}
+
+/**
+ * vrq_fallbacks - how often the fair class took over since boot, not by an administrator
+ */
+unsigned int vrq_fallbacks(void)
+{
+	return READ_ONCE(fallbacks);
+}
+
+/**
+ * vrq_fallback_reason - why it did for the last time, "none" if it never did
+ */
+const char *vrq_fallback_reason(void)
+{
+	return READ_ONCE(last_reason);
+}
