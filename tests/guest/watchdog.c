@@ -168,9 +168,9 @@ static void no_false_alarm(void)
 	sleep_ns(SEC);
 	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
 			 "%d tasks wait for long, and none is taken for stuck\n", n);
+	set_stall(30000);
 	finish_all(pids, n);
 	drop_group("small");
-	set_stall(30000);
 }
 
 /* Does the log, since @log was opened, name the process? */

@@ -76,10 +76,11 @@ struct vrq_group;
  *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
  * @weight_max: @weight is no more than this where its group gives it more than
  *	@own_weight, see weight.c; 0 if that is not known yet
- * @passed_over_ms: for how long it could have run and has not, while it has used
- *	@seen_runtime. Both are the watchdog's, which holds no lock, see watchdog.c
- * @seen_runtime: the CPU time that it had used when the watchdog saw it wait, ns
  * @unconfined: the same if every CPU may run the task, else 0
+ * @passed_over_ms: for how long it could have run and has not, while it has used
+ *	@seen_runtime. The watchdog's, which holds no lock, as the next two, see watchdog.c
+ * @seen_runtime: the CPU time that it had used when the watchdog saw it wait, ns
+ * @seen_level: the enum vrq_level that it had then by its policy
  * @domain: the domain in whose shared queue it is. Protected by that one's lock
  * @mask_queue: which of the queues in that, see shared.c. Likewise
  * @place: an enum vrq_place
@@ -136,6 +137,7 @@ struct sched_vrq_entity {
 	u64		seen_runtime;
 	struct vrq_domain *domain;
 	u8		mask_queue;
+	u8		seen_level;
 	u8		place;
 	u8		level;
 	u8		prio;

@@ -7,7 +7,6 @@
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
-#include <linux/mutex.h>
 #include <linux/stop_machine.h>
 
 #include "answer.h"
@@ -25,8 +24,6 @@ struct question {
 	bool			open;
 };
 
-/* Held by who asks */
-static DEFINE_MUTEX(mutex);
 static DEFINE_PER_CPU(struct question, questions);
 
 static int answer(void *data)
@@ -65,7 +62,7 @@ static int first_open(void)
 /**
  * vrq_silent_cpu - find a CPU that does not switch to a task of the stop class
  *
- * Sleeps until all of them have, for five seconds at the most.
+ * Sleeps until all of them have, for five seconds at the most. Calls do not overlap.
  *
  * Return: the CPU, -1 if there is none.
  */
@@ -74,7 +71,6 @@ int vrq_silent_cpu(void)
 	unsigned long end = jiffies + msecs_to_jiffies(ANSWER_MS);
 	int cpu;
 
-	guard(mutex)(&mutex);
 	guard(cpus_read_lock)();
 	for_each_online_cpu(cpu)
 		ask(cpu);

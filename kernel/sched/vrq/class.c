@@ -231,7 +231,7 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 {
-	if (!test_tsk_need_resched(p))
+	if (!test_tsk_need_resched(p) && !in_serving_softirq())
 		WRITE_ONCE(rq->vrq.ticks, rq->vrq.ticks + 1);
 	update_curr_vrq(rq);
 	vrq_update_util(rq);
@@ -405,12 +405,24 @@ static void migrate_task_rq_vrq(struct task_struct *p, int new_cpu)
 }
 #endif
 
+/* For the watchdog: has this CPU switched since the last one? */
+static void count_tick(struct rq *rq)
+{
+	rq->vrq.ticks_alike++;
+	if (rq->vrq.seen_switches == rq->nr_switches)
+		return;
+
+	rq->vrq.seen_switches = rq->nr_switches;
+	rq->vrq.ticks_alike = 0;
+}
+
 /**
  * __vrq_tick - the tick, whatever runs
  * @rq: the run queue of this CPU, locked, its clock updated
  */
 void __vrq_tick(struct rq *rq)
 {
+	count_tick(rq);
 	vrq_load_tick(cpu_of(rq));
 	vrq_group_tick();
 	vrq_balance_tick(rq);

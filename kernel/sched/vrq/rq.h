@@ -87,8 +87,10 @@ struct vrq_queue {
  * @idle_since: when the CPU last ran out of tasks, ns
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @next_idle_promotion: when the next SCHED_IDLE one may go before normal ones, ns
- * @ticks: how many ticks found a task of VRQ's running that did not put off a switch. Read
- *	by the watchdog
+ * @ticks: how many ticks found a task of VRQ's running, and neither a softirq nor a
+ *	switch that is put off. Read by the watchdog
+ * @ticks_alike: at how many ticks, up to the last one, this CPU had not switched tasks
+ * @seen_switches: how often it had switched by then
  * @pull_from: the first CPU of the domain that the next pick is to look at too,
  *	-1 for none, see balance.c
  * @next_domain: the first CPU of the domain that was looked at last when a slice was
@@ -135,6 +137,8 @@ struct vrq_rq {
 	u64			next_promotion;
 	u64			next_idle_promotion;
 	unsigned long		ticks;
+	unsigned int		ticks_alike;
+	u64			seen_switches;
 #ifdef CONFIG_SCHED_SMT
 	bool			spread;
 	unsigned int		shared_ticks;

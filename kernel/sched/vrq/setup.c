@@ -61,7 +61,12 @@ static int set_up_rest(void)
 /* Behind the initcalls that register cacheinfo's own step of CPU hotplug */
 static int __init set_up_at_boot(void)
 {
-	return sched_vrq_enabled() ? set_up_rest() : 0;
+	int err = sched_vrq_enabled() ? set_up_rest() : 0;
+
+	if (err)
+		pr_warn("sched: vrq: no watchdog, no tunables: %d\n", err);
+
+	return err;
 }
 late_initcall_sync(set_up_at_boot);
 

@@ -27,7 +27,7 @@
  * it one by one while both classes run.
  */
 #include <linux/delay.h>
-#include <linux/mutex.h>
+#include <linux/rtmutex.h>
 #include <linux/sched/signal.h>
 #include <linux/stop_machine.h>
 
@@ -50,8 +50,11 @@ bool sched_vrq_active;
 /* Since boot. Written with all CPUs stopped */
 static unsigned int switches;
 
-/* Held by who switches, and by who keeps VRQ out meanwhile */
-static DEFINE_MUTEX(mutex);
+/*
+ * Held by who switches, and by who keeps VRQ out meanwhile. Lends priority: the watchdog
+ * waits for it, and the one who holds it may be the task that is stuck.
+ */
+static DEFINE_RT_MUTEX(mutex);
 
 /**
  * struct move - tasks on their way
@@ -347,23 +350,12 @@ static int switch_with_keys_set(struct switching *to)
 	return err == -EAGAIN ? -EBUSY : err;
 }
 
-/**
- * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
- * @to_vrq: to VRQ, else to the fair class
- *
- * May sleep. No task runs for a time in proportion to the number of runnable tasks. Does
- * nothing if that one is active already.
- *
- * Return: 0, -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
- * or a task that exits does not come to its end, or an error of vrq_set_up().
- */
-int vrq_switch(bool to_vrq)
+static int switch_locked(bool to_vrq)
 {
 	struct move move = move_to(to_vrq);
 	struct switching to = { .vrq = to_vrq };
 	int err;
 
-	guard(mutex)(&mutex);
 	if (to_vrq == sched_vrq_enabled())
 		return 0;
 
@@ -385,6 +377,27 @@ int vrq_switch(bool to_vrq)
 	/* What is tested at each switch costs nothing once more */
 	if (!sched_vrq_active)
 		static_branch_disable(&__sched_vrq_enabled);
+
+	return err;
+}
+
+/**
+ * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
+ * @to_vrq: to VRQ, else to the fair class
+ *
+ * May sleep. No task runs for a time in proportion to the number of runnable tasks. Does
+ * nothing if that one is active already.
+ *
+ * Return: 0, -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
+ * or a task that exits does not come to its end, or an error of vrq_set_up().
+ */
+int vrq_switch(bool to_vrq)
+{
+	int err;
+
+	rt_mutex_lock(&mutex);
+	err = switch_locked(to_vrq);
+	rt_mutex_unlock(&mutex);
 
 	return err;
 }
@@ -440,10 +453,10 @@ int vrq_keep_out(const char *what)
 {
 	int err;
 
-	mutex_lock(&mutex);
+	rt_mutex_lock(&mutex);
 	err = vrq_refuse(what);
 	if (err)
-		mutex_unlock(&mutex);
+		rt_mutex_unlock(&mutex);
 
 	return err;
 }
@@ -453,7 +466,7 @@ int vrq_keep_out(const char *what)
  */
 void vrq_let_in(void)
 {
-	mutex_unlock(&mutex);
+	rt_mutex_unlock(&mutex);
 }
 
 /**

@@ -3,8 +3,8 @@
  * The watchdog. A task that could run and is not run for stall_ms is reported in the log,
  * and the fair class takes over. The same on a soft lockup, and by SysRq.
  *
- * A thread of a real-time class looks at all tasks, ROUNDS times in stall_ms, and counts
- * for each how long it has been passed over. Of a round counts for a task
+ * A thread of a real-time class looks at all tasks, ROUNDS times in stall_ms or more often,
+ * and counts for each how long it has been passed over. Of a round counts for a task
  *
  *  - nothing, if it has run since the last one, or waits for its group's limit, or its
  *    deadline is still to come;
@@ -18,7 +18,7 @@
  * its own, see vrq_promote_starved().
  *
  * Nothing that the thread needs waits for a task of VRQ's, but for who holds the locks of
- * CPU hotplug or of code patching.
+ * CPU hotplug, of the stop machine or of code patching.
  *
  * That a watchdog takes the tasks away from a scheduler is sched_ext's idea.
  */
@@ -26,20 +26,22 @@
 #include <linux/kernel_stat.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
+#include <linux/nmi.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sysctl.h>
 #include <linux/sysrq.h>
 #include <linux/tick.h>
 
-#include "answer.h"
+#include "domain.h"
 #include "entity.h"
 #include "report.h"
 #include "switch.h"
 #include "watchdog.h"
 
 #define ROUNDS		16
-#define ROUND_MIN_MS	5
+#define ROUND_MIN_MS	5U
+#define ROUND_MAX_MS	250U
 #define STALL_MIN_MS	100
 #define STALL_MAX_MS	(3600 * MSEC_PER_SEC)
 
@@ -49,14 +51,12 @@
 /* How much later than its span a deadline may be: more than this cannot have been meant */
 #define SPANS_MAX	4
 
-/* When to try again after a switch that failed, ms */
-#define RETRY_MS	1000
+/* When to try again after a switch that failed, ms: later each time, up to */
+#define RETRY_MS	500
+#define RETRY_MAX_MS	(30 * MSEC_PER_SEC)
 
 static unsigned int stall_ms __read_mostly = 30 * MSEC_PER_SEC;
 static struct task_struct *watchdog;
-
-/* Mainline has reported a soft lockup. Set in interrupts, cleared by the watchdog */
-static bool locked_up;
 
 /* Why to fall back, and NULL if there is no reason. Set anywhere, also in interrupts */
 static const char *wanted;
@@ -66,7 +66,7 @@ static unsigned int fallbacks;
 static const char *last_reason = "none";
 
 /**
- * struct watched - what the watchdog knows of a CPU. Its own, but for @answered
+ * struct watched - what the watchdog knows of a CPU. Written by the watchdog, but for @answered
  * @ticks: rq->vrq.ticks at the end of the last round
  * @idle_ns: the time without any task by then, ns
  * @given_ms: what VRQ had of the last round, ms
@@ -88,16 +88,18 @@ static DEFINE_PER_CPU(struct watched, watched);
  * @stall_ms: the tunable
  * @round_ms: how long a round takes
  * @now: local_clock(), ns
+ * @given_ms: what the best of all CPUs had for VRQ, but for those that are isolated, ms
  * @waiting: how many tasks of each level wait, by the enum vrq_level
  * @patience_ms: for how long a task of each level may be passed over
  * @iso: a SCHED_ISO task can run, and normal ones may starve
- * @suspects: how many have been
+ * @suspects: how many tasks have been passed over
  * @stuck: one that has been for too long, with a reference
  */
 struct look {
 	unsigned int		stall_ms;
 	unsigned int		round_ms;
 	u64			now;
+	unsigned int		given_ms;
 	unsigned int		waiting[VRQ_LEVELS];
 	unsigned int		patience_ms[VRQ_LEVELS];
 	bool			iso;
@@ -107,7 +109,7 @@ struct look {
 
 static unsigned int round_ms(unsigned int stall)
 {
-	return max(stall / ROUNDS, ROUND_MIN_MS);
+	return clamp(stall / ROUNDS, ROUND_MIN_MS, ROUND_MAX_MS);
 }
 
 static void note_answer(struct irq_work *work)
@@ -145,20 +147,22 @@ static void measure(int cpu, unsigned int round)
 
 	if (READ_ONCE(it->answered) && !gives_way(cpu) && idle > it->idle_ns)
 		given += idle - it->idle_ns;
+	WRITE_ONCE(it->answered, false);
 	it->given_ms = min_t(u64, div_u64(given, NSEC_PER_MSEC), round);
 	it->ticks = ticks;
 	it->idle_ns = idle;
 }
 
-/* Do CPUs without a task answer? To be seen in the next round */
+/* Do CPUs without a task answer? To be seen in the next round. This one does */
 static void send_probes(void)
 {
 	int cpu;
 
 	guard(preempt)();
+	this_cpu_write(watched.answered, true);
 	for_each_online_cpu(cpu) {
-		WRITE_ONCE(per_cpu(watched, cpu).answered, false);
-		irq_work_queue_on(&per_cpu(watched, cpu).probe, cpu);
+		if (is_idle_task(READ_ONCE(cpu_rq(cpu)->curr)))
+			irq_work_queue_on(&per_cpu(watched, cpu).probe, cpu);
 	}
 }
 
@@ -177,10 +181,13 @@ static bool is_due(const struct task_struct *p, u64 now)
 }
 
 /* What the best of its CPUs had for it of this round, ms */
-static unsigned int given_to(const struct task_struct *p)
+static unsigned int given_to(const struct task_struct *p, const struct look *look)
 {
 	unsigned int given = 0;
 	int cpu;
+
+	if (!vrq_confined(p))
+		return look->given_ms;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
 		given = max(given, per_cpu(watched, cpu).given_ms);
@@ -188,14 +195,16 @@ static unsigned int given_to(const struct task_struct *p)
 	return given;
 }
 
-static bool has_run(struct task_struct *p)
+/* Has it, or what it is to be measured by changed? */
+static bool has_run(struct task_struct *p, enum vrq_level level)
 {
 	u64 runtime = READ_ONCE(p->se.sum_exec_runtime);
 
-	if (p->vrq.seen_runtime == runtime)
+	if (p->vrq.seen_runtime == runtime && p->vrq.seen_level == level)
 		return false;
 
 	p->vrq.seen_runtime = runtime;
+	p->vrq.seen_level = level;
 	p->vrq.passed_over_ms = 0;
 
 	return true;
@@ -213,30 +222,43 @@ static void look_at(struct task_struct *p, struct look *look)
 	/* Not the one that it is promoted to: it has waited at its own until now */
 	level = vrq_policy_level(p);
 	look->waiting[level]++;
-	if (has_run(p) || !is_due(p, look->now))
+	if (has_run(p, level) || !is_due(p, look->now))
 		return;
 
 	look->suspects++;
-	p->vrq.passed_over_ms += given_to(p);
+	p->vrq.passed_over_ms += given_to(p, look);
 	if (p->vrq.passed_over_ms > look->patience_ms[level] && !look->stuck)
 		look->stuck = get_task_struct(p);
 }
 
-/* @look->waiting and @look->iso are from the round before */
+/* For how long may a task of a level be passed over? The counts are those of the last round */
+static unsigned int patience(const struct look *look, enum vrq_level level)
+{
+	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC), slices = look->waiting[level] + 1;
+	u64 extra = 0;
+
+	/* SCHED_ISO that has used up its part is one of them */
+	if (level == VRQ_ISO)
+		slices += look->waiting[VRQ_NORMAL];
+	if (level == VRQ_IDLE || (level == VRQ_NORMAL && look->iso)) {
+		slices *= SLICES_STARVED;
+		extra = VRQ_STARVED_NS;
+	}
+
+	return look->stall_ms + min_t(u64, div_u64(slices * slice + extra, NSEC_PER_MSEC),
+				      STALL_MAX_MS);
+}
+
+/* It falls as time goes by: who has waited for many that are gone now has a right to it */
 static void set_patience(struct look *look)
 {
-	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC);
 	enum vrq_level level;
-	u64 slices;
 
-	for (level = 0; level < VRQ_LEVELS; level++) {
-		slices = look->waiting[level];
-		if (level == VRQ_IDLE || (level == VRQ_NORMAL && look->iso))
-			slices *= SLICES_STARVED;
-		look->patience_ms[level] = look->stall_ms +
-			min_t(u64, div_u64(slices * slice, NSEC_PER_MSEC), STALL_MAX_MS);
-		look->waiting[level] = 0;
-	}
+	for (level = 0; level < VRQ_LEVELS; level++)
+		look->patience_ms[level] = max(patience(look, level),
+					       look->patience_ms[level] -
+					       min(look->patience_ms[level], look->round_ms));
+	memset(look->waiting, 0, sizeof(look->waiting));
 	look->iso = false;
 }
 
@@ -260,8 +282,12 @@ static void look_around(struct look *look)
 	struct task_struct *g, *p;
 	int cpu;
 
-	for_each_online_cpu(cpu)
+	look->given_ms = 0;
+	for_each_online_cpu(cpu) {
 		measure(cpu, look->round_ms);
+		if (!vrq_domain_of(cpu)->isolated)
+			look->given_ms = max(look->given_ms, per_cpu(watched, cpu).given_ms);
+	}
 	set_patience(look);
 	look->suspects = 0;
 	if (!somebody_waits())
@@ -284,7 +310,8 @@ static bool is_stuck(struct task_struct *p)
 	__release(p->pi_lock);
 	__release(rq_guard.rq->lock);
 
-	return waits(p) && p->vrq.seen_runtime == p->se.sum_exec_runtime;
+	return waits(p) && p->vrq.seen_runtime == p->se.sum_exec_runtime &&
+	       is_due(p, local_clock());
 }
 
 static void judge(struct task_struct *p)
@@ -297,59 +324,63 @@ static void judge(struct task_struct *p)
 	put_task_struct(p);
 }
 
-/*
- * A CPU that a hypervisor has stopped for that long is reported as well. But that one
- * runs again, and answers.
- */
-static void check_lockup(void)
-{
-	if (xchg(&locked_up, false) && vrq_silent_cpu() >= 0)
-		WRITE_ONCE(wanted, "soft lockup");
-}
-
-/* Return: true if it has to be tried again */
-static bool fall_back(void)
+/* Return: after how long it has to be tried again, ms, 0 if it has not; it is the last one's */
+static unsigned int fall_back(unsigned int retry_ms)
 {
 	const char *reason = xchg(&wanted, NULL);
+	unsigned int before = vrq_switches();
 
 	if (!reason || !sched_vrq_enabled())
-		return false;
+		return 0;
 
-	pr_warn("sched: vrq: falling back to fair: %s\n", reason);
+	if (!retry_ms)
+		pr_warn("sched: vrq: falling back to fair: %s\n", reason);
 	if (vrq_switch(false)) {
 		/* There may be another reason by now: one is as good as the other */
 		WRITE_ONCE(wanted, reason);
-		return true;
+		return min(retry_ms ? 2 * retry_ms : RETRY_MS, RETRY_MAX_MS);
 	}
-	WRITE_ONCE(last_reason, reason);
-	WRITE_ONCE(fallbacks, fallbacks + 1);
+	/* Unless somebody else was faster */
+	if (vrq_switches() != before) {
+		WRITE_ONCE(last_reason, reason);
+		WRITE_ONCE(fallbacks, fallbacks + 1);
+	}
 
-	return false;
-}
-
-static bool something_came(void)
-{
-	return READ_ONCE(wanted) || READ_ONCE(locked_up);
+	return 0;
 }
 
 /* Until the next round or, if there is to be none, until it is woken up */
-static void sleep_for_round(unsigned int stall, bool again)
+static void sleep_for_round(unsigned int stall, unsigned int retry_ms)
 {
-	ktime_t time = ms_to_ktime(again ? RETRY_MS : round_ms(stall));
+	ktime_t time = ms_to_ktime(retry_ms ?: round_ms(stall));
 
 	set_current_state(TASK_IDLE);
-	if (again || (stall && sched_vrq_enabled() && !something_came()))
+	if (retry_ms || (stall && sched_vrq_enabled() && !READ_ONCE(wanted)))
 		schedule_hrtimeout(&time, HRTIMER_MODE_REL);
-	else if (!something_came())
+	else if (!READ_ONCE(wanted))
 		schedule();
 	__set_current_state(TASK_RUNNING);
 }
 
+/* They were measured by another tunable */
+static void forget_waits(struct look *look)
+{
+	struct task_struct *g, *p;
+
+	memset(look->patience_ms, 0, sizeof(look->patience_ms));
+	guard(rcu)();
+	for_each_process_thread(g, p)
+		p->vrq.passed_over_ms = 0;
+}
+
 static int watch(void *unused)
 {
+	unsigned int retry_ms = 0;
 	struct look look = { };
 
 	for (;;) {
+		if (look.stall_ms != READ_ONCE(stall_ms))
+			forget_waits(&look);
 		look.stall_ms = READ_ONCE(stall_ms);
 		look.round_ms = round_ms(look.stall_ms);
 		look.stuck = NULL;
@@ -357,8 +388,8 @@ static int watch(void *unused)
 			look_around(&look);
 		if (look.stuck)
 			judge(look.stuck);
-		check_lockup();
-		sleep_for_round(look.stall_ms, fall_back());
+		retry_ms = fall_back(retry_ms);
+		sleep_for_round(look.stall_ms, retry_ms);
 	}
 
 	return 0;
@@ -383,19 +414,21 @@ static void want(const char *reason)
 	vrq_watchdog_wake();
 }
 
+#ifdef CONFIG_SOFTLOCKUP_DETECTOR
 /**
  * vrq_soft_lockup - mainline has found that a CPU does not switch tasks
  *
  * Called in an interrupt on that CPU. The fair class takes over once the CPU does.
+ *
+ * A CPU that a hypervisor had stopped is reported as well, but has not had the ticks of
+ * that time: of more than 2/5 of watchdog_thresh, after which mainline has each CPU switch.
  */
 void vrq_soft_lockup(void)
 {
-	if (!sched_vrq_enabled())
-		return;
-
-	WRITE_ONCE(locked_up, true);
-	vrq_watchdog_wake();
+	if (sched_vrq_enabled() && this_rq()->vrq.ticks_alike >= watchdog_thresh * HZ)
+		want("soft lockup");
 }
+#endif
 
 static void sysrq_fall_back(u8 key)
 {
@@ -466,7 +499,8 @@ int vrq_watchdog_start(void)
 
 	sched_set_fifo_low(thread);
 	WRITE_ONCE(watchdog, thread);
-	register_sysrq_key('F', &sysrq_fair);
+	if (register_sysrq_key('F', &sysrq_fair))
+		pr_warn("sched: vrq: SysRq F is not available\n");
 #ifdef CONFIG_SYSCTL
 	register_sysctl("kernel", stall_table);
 #endif
