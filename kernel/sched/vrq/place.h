@@ -42,12 +42,13 @@
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
  * idle CPUs, of CPUs with offers and of CPUs to which they are made are single words.
  *
- * On no path but CPU hotplug, a switch to or from the fair class, the setting of tunables
- * and the watchdog, which holds no lock, does anybody go through all CPUs, or all domains: a wake-up looks at up to 5
- * CPUs and into up to 9 domains' masks of idle CPUs, a tick at 4 CPUs and 2 domains'
- * queues and, one CPU of a domain each jiffy, at those of that domain. A CPU without work
- * looks at up to 20 others that offer something and 5 domains' queues, for normal tasks,
- * then for SCHED_IDLE ones; and again once it has said that it is idle.
+ * On no path but CPU hotplug, a switch to or from the fair class, the setting of
+ * tunables and the watchdog, which holds no lock, does anybody go through all CPUs, or
+ * all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle
+ * CPUs, a tick at 4 CPUs and 2 domains' queues and, one CPU of a domain each jiffy, at
+ * those of that domain. A CPU without work looks at up to 20 others that offer something
+ * and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones; and again once it
+ * has said that it is idle.
  *
  * No wake-up is lost:
  *

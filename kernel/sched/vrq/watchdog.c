@@ -161,7 +161,7 @@ static void send_probes(void)
 	guard(preempt)();
 	this_cpu_write(watched.answered, true);
 	for_each_online_cpu(cpu) {
-		if (is_idle_task(READ_ONCE(cpu_rq(cpu)->curr)))
+		if (is_idle_task(rcu_dereference_raw(cpu_rq(cpu)->curr)))
 			irq_work_queue_on(&per_cpu(watched, cpu).probe, cpu);
 	}
 }
