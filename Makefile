@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES OUT DOMAINS
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -42,7 +42,7 @@ check: tree
 	@scripts/check.sh
 
 ## make bench     fair against vrq: tables and plots (MODE=virtual|parallel|coherence CPUS=
-##                PASSES= BENCH="workload ..." KERNELS="name=bzImage[:cmdline] ...")
+##                PASSES= BOOTS=1 BENCH="workload ..." KERNELS="name=bzImage[:cmdline] ...")
 bench: kernel
 	@$(VENV)/python scripts/bench.py
 

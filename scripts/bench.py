@@ -7,7 +7,8 @@ turns, and writes report.md, report.json and plots into build/bench/<date>.
 From the environment: MODE=virtual|coherence|parallel, CPUS=, PASSES=,
 BENCH="names" for some of the workloads, OUT= for another directory,
 KERNELS="name=bzImage[:cmdline] ..." for more kernels, and for coherence mode
-TOPOLOGY=NODESxCACHESxCPUS.
+TOPOLOGY=NODESxCACHESxCPUS. With BOOTS=1 a guest runs a workload under the one
+scheduler, is switched to the other, and runs it again.
 
 Usage: bench.py [--quick] [--here]   measure; --here: this machine, no guest
        bench.py --list               the workloads
@@ -56,7 +57,10 @@ def commit():
 def measure(setting, kernels, passes, directory):
     """Run everything; the report, which is in report.json as far as it has come."""
     names = chosen(setting)
-    runs = runner.plan(names, kernels, passes)
+    one_boot = number("BOOTS", 2) == 1
+    if one_boot and (setting.mode not in ("virtual", "parallel") or os.environ.get("KERNELS")):
+        raise Failure("BOOTS=1: of one image, in virtual or parallel mode")
+    runs = (runner.plan_in_one_boot if one_boot else runner.plan)(names, kernels, passes)
     # virtual time does not care for what else runs on the host
     at_once = jobs() if setting.guest_mode() == "virtual" else 1
     runner.build_programs()
@@ -68,12 +72,14 @@ def measure(setting, kernels, passes, directory):
         "commit": commit(),
         "machine": runner.machine(),
         "passes": passes,
+        "one_boot": one_boot,
     }
+    total = len(runs) * (len(kernels) if one_boot else 1)
     console = Console()
     start = time.monotonic()
     columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task(f"{len(names)} workloads, {len(kernels)} kernels", total=len(runs))
+        bar = progress.add_task(f"{len(names)} workloads, {len(kernels)} kernels", total=total)
         outcomes = []
 
         def tell(outcome):
@@ -81,7 +87,7 @@ def measure(setting, kernels, passes, directory):
             facts["minutes"] = (time.monotonic() - start) / 60
             save(report.gather(outcomes, kernels, setting, facts), directory)
             progress.advance(bar)
-            line = f"bench: {len(outcomes)}/{len(runs)} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
+            line = f"bench: {len(outcomes)}/{total} {outcome.workload}, {outcome.kernel}, pass {outcome.number + 1}"
             line += f", {outcome.seconds:.0f} s"
             if outcome.failure:
                 line += f": FAILED: {outcome.failure}"

@@ -161,6 +161,8 @@ def summary(report):
         f"{report['passes']} passes in {report['minutes']:.0f} minutes",
         "; ".join(f"{name}: {value}" for name, value in report["machine"].items()),
     ]
+    if report.get("one_boot"):
+        lines.append("A guest ran each workload under one scheduler, was switched to the other, and ran it again.")
     lines += [f"{kernel['name']}: {kernel['release']} {kernel['cmdline']}".strip() for kernel in report["kernels"]]
     found = [
         (figures.disagreement(passes), name, kernel)

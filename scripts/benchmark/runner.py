@@ -142,24 +142,25 @@ def measure(name, kernel, number, setting):
     return outcome
 
 
+def measure_in_one_boot(name, kernels, number, setting):
+    """One run of a workload under each of the kernels, which are schedulers of one image: switched to in turn."""
+    start = time.monotonic()
+    outcomes = attempt_in_one_boot(name, kernels, number, setting)
+    for outcome in outcomes:
+        outcome.seconds = (time.monotonic() - start) / len(outcomes)
+    return outcomes
+
+
 def attempt(name, kernel, number, setting):
     """The same, without the time."""
     workload = WORKLOADS[name]
     outcome = Outcome(name, kernel.name, number, {}, {}, "")
-    missing = [tool for tool in workload.needs if not shutil.which(tool)]
-    if missing:
-        outcome.failure = f"{missing[0]} is missing; run: make setup"
+    outcome.failure = missing(workload)
+    if outcome.failure:
         return outcome
     if workload.cpus:
         setting = replace(setting, cpus=workload.cpus)
-    text = "\n".join(
-        [
-            f"BENCH={shlex.quote(str(SOURCES))} BIN={shlex.quote(str(PROGRAMS))}",
-            '. "$BENCH/prelude.sh"',
-            'echo "release $(uname -r) $(cat /sys/kernel/sched/active 2> /dev/null || echo mainline)"',
-            workload.script(setting),
-        ]
-    )
+    text = whole_script(workload, setting)
     watched = {}
     if setting.mode == "here":
         if workload.root and os.geteuid():
@@ -177,6 +178,29 @@ def attempt(name, kernel, number, setting):
         )
     else:
         status, output, outcome.failure = run_guest(text, kernel, setting, name, number, time_limit(setting))
+    return read_outcome(outcome, workload, setting, status, output, watched)
+
+
+def missing(workload):
+    """What the workload needs and this machine has not, in a sentence, or nothing."""
+    tools = [tool for tool in workload.needs if not shutil.which(tool)]
+    return f"{tools[0]} is missing; run: make setup" if tools else ""
+
+
+def whole_script(workload, setting):
+    """A workload's script with what it relies on."""
+    return "\n".join(
+        [
+            f"BENCH={shlex.quote(str(SOURCES))} BIN={shlex.quote(str(PROGRAMS))}",
+            '. "$BENCH/prelude.sh"',
+            'echo "release $(uname -r) $(cat /sys/kernel/sched/active 2> /dev/null || echo mainline)"',
+            workload.script(setting),
+        ]
+    )
+
+
+def read_outcome(outcome, workload, setting, status, output, watched):
+    """Fill an outcome with what the workload printed, and what was watched beside it."""
     rows, outcome.bins, outcome.release = parse(output)
     rows |= watched
     outcome.rows = {row: value for row, value in rows.items() if row in workload.rows}
@@ -189,6 +213,31 @@ def attempt(name, kernel, number, setting):
     return outcome
 
 
+def attempt_in_one_boot(name, kernels, number, setting):
+    """The outcomes for all kernels, in their order. Each goes on where the last one left the guest."""
+    workload = WORKLOADS[name]
+    if cause := missing(workload):
+        return [Outcome(name, kernel.name, number, {}, {}, "", cause) for kernel in kernels]
+    if workload.cpus:
+        setting = replace(setting, cpus=workload.cpus)
+    text = "\n".join(
+        f"echo 'under {kernel.name}'\n"
+        f"(\necho {kernel.name} > /sys/kernel/sched/active || exit 1\n{whole_script(workload, setting)}\n)\n"
+        'echo "status $?"'
+        for kernel in kernels
+    )
+    _, output, cause = run_guest(text, kernels[0], setting, name, number, time_limit(setting))
+    parts = re.split(r"^under (\S+)\n", output, flags=re.M)[1:]
+    said = dict(zip(parts[::2], parts[1::2], strict=True))
+    outcomes = []
+    for kernel in kernels:
+        outcome = Outcome(name, kernel.name, number, {}, {}, "", cause)
+        part, _, ended = said.get(kernel.name, "").rpartition("status ")
+        status = int(ended) if ended.strip().isdigit() else 1
+        outcomes.append(read_outcome(outcome, workload, setting, status, part, {}))
+    return outcomes
+
+
 def plan(names, kernels, passes):
     """All runs, pass by pass; the kernels take turns and swap their order."""
     runs = []
@@ -199,14 +248,24 @@ def plan(names, kernels, passes):
     return runs
 
 
+def plan_in_one_boot(names, kernels, passes):
+    """The same with one boot for all kernels, which take turns in it; they are the schedulers of one image."""
+    return [(name, kernels if number % 2 == 0 else kernels[::-1], number) for number in range(passes) for name in names]
+
+
 def run_all(runs, setting, jobs, tell):
     """Carry out the runs, so many at once where that cannot disturb; tell(outcome)."""
     if setting.mode != "here":
         root.content()  # not each of the first for itself
     with at_once(jobs) as pool:
-        futures = [pool.submit(measure, name, kernel, number, setting) for name, kernel, number in runs]
+        futures = []
+        for name, kernel, number in runs:
+            run_it = measure_in_one_boot if isinstance(kernel, list) else measure
+            futures.append(pool.submit(run_it, name, kernel, number, setting))
         for future in as_completed(futures):
-            tell(future.result())
+            done = future.result()
+            for outcome in done if isinstance(done, list) else [done]:
+                tell(outcome)
 
 
 def machine():

@@ -191,6 +191,26 @@ def test_a_script_that_hangs_is_ended_with_all_it_started(monkeypatch):
     assert measured(monkeypatch, "start sleep 1234; sleep 1234").failure == "no end after 3 s"
 
 
+def test_one_boot_gives_the_outcomes_of_both(monkeypatch):
+    rows = {"a": Row("A", "s"), "b": Row("B", "s")}
+    monkeypatch.setitem(WORKLOADS, "made-up", Workload("made up", lambda setting: "", rows))
+    output = "under vrq\nrelease 6 vrq\nrow a 1\nrow b 2\nstatus 0\nunder fair\nrow a 3\nno room\nstatus 1\n"
+    monkeypatch.setattr(runner, "run_guest", lambda text, *rest: (0, output, ""))
+    kernels = runner.parse_kernels("", "bzImage")
+    (name, order, number) = runner.plan_in_one_boot(["made-up"], kernels, 2)[1]
+    vrq, fair = runner.attempt_in_one_boot(name, order, number, Setting("virtual", 4))
+    assert (vrq.kernel, vrq.rows, vrq.release, vrq.failure) == ("vrq", {"a": 1, "b": 2}, "6 vrq", "")
+    assert (fair.kernel, fair.rows, fair.failure) == ("fair", {"a": 3}, "no room")
+
+
+def test_one_boot_that_ends_early_fails_for_who_was_not_reached(monkeypatch):
+    rows = {"a": Row("A", "s")}
+    monkeypatch.setitem(WORKLOADS, "made-up", Workload("made up", lambda setting: "", rows))
+    monkeypatch.setattr(runner, "run_guest", lambda text, *rest: (None, "under fair\nrow a 1\nstatus 0\n", "it died"))
+    outcomes = runner.measure_in_one_boot("made-up", runner.parse_kernels("", "bzImage"), 0, Setting("virtual", 4))
+    assert [(outcome.rows, outcome.failure) for outcome in outcomes] == [({"a": 1}, "it died"), ({}, "it died")]
+
+
 def test_what_is_missing_is_told(monkeypatch):
     assert measured(monkeypatch, "", needs=("no-such-tool",)).failure == "no-such-tool is missing; run: make setup"
     assert "no kernel image" in measured(monkeypatch, "", mode="virtual", image="/nowhere/bzImage").failure
