@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -37,6 +37,11 @@ test: kernel
 test-many:
 	@$(MAKE) --no-print-directory test CONFIG=many
 
+## make model     memory ordering: what place.h claims, with herd7 and the kernel's memory model
+model: tree
+	@scripts/herd.sh
+	@$(PYTHON) tests/model/run.py
+
 ## make check     series in sync, checkpatch, W=1, sparse, linters
 check: tree
 	@scripts/check.sh
@@ -58,7 +63,7 @@ bench-here: setup
 bench-compare: setup
 	@$(VENV)/python scripts/bench.py --compare "$(A)" "$(B)"
 
-## make soak      stress-ng, hackbench and a compile together, for 40 minutes (CONFIG=debug DOMAINS=)
+## make soak      stress-ng, hackbench and a compile together, for 40 minutes (CONFIG=debug DOMAINS= SWITCH=ms)
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
@@ -86,5 +91,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
 
-.PHONY: help setup tree kernel run shell test test-many check bench bench-quick bench-here \
+.PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
 	bench-compare soak cost series patch stats check-versions clean

@@ -6,7 +6,8 @@ stress-ng's scheduler and cpu classes, hackbench and a compile run together
 under sched=vrq: 30 minutes on 4 CPUs in parallel mode, then 10 minutes (of the
 host's time) on 16 CPUs in virtual time. No warning in the log, no stalled task,
 no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second. The CPUs
-are one domain, or with DOMAINS=N as many.
+are one domain, or with DOMAINS=N as many. With SWITCH=N the scheduler is changed each
+N ms meanwhile.
 
 Usage: soak.py [parallel] [virtual]
 """
@@ -62,6 +63,21 @@ stress() {{
 for class in scheduler cpu; do
         stress-ng --class "$class?" | sed 's/.*: //' | tr ' ' '\\n' | grep -vwE '{excluded}' | shuf > /tmp/$class.list
 done
+# To the fair class and back; a host that stops a CPU for seconds is answered by EBUSY
+switch_over() {{
+        chrt --fifo -p 10 $(sh -c 'echo $PPID')
+        count=0
+        while [ $(now) -lt $end ]; do
+                for name in fair vrq; do
+                        sleep {pause}
+                        echo $name > /sys/kernel/sched/active || echo "FAILED switch to $name"
+                        count=$((count + 1))
+                done
+                [ $((count % 100)) = 0 ] && echo "switches: $count"
+        done
+        echo "switches: $count"
+}}
+[ {pause} = 0 ] || switch_over &
 jobs_loop hackbench hackbench --pipe --groups 4 --loops {loops} &
 jobs_loop sockets hackbench --threads --groups 2 --loops {loops} &
 jobs_loop compile compile &
@@ -103,6 +119,7 @@ def soak(name, mode, cpus, seconds, loops):
         excluded=EXCLUDED,
         instances=cpus,
         loops=loops,
+        pause=number("SWITCH", 1) / 1000 if os.environ.get("SWITCH") else 0,
     )
     stop = threading.Event()
     threading.Thread(target=tell, args=(stop, name, seconds), daemon=True).start()
