@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cgroup.h"
+#include "workers.h"
 
 #define ACTIVE		"/sys/kernel/sched/active"
 #define SWITCHES	100
@@ -19,12 +20,6 @@ static int cpus;
 #define await_begin(counter)			\
 	while (!(counter)->count)		\
 		sleep_ns(MSEC)
-
-/* A counter of a child's rounds, in a line of its own */
-struct counter {
-	_Atomic uint64_t count;
-	char pad[56];
-};
 
 static bool switch_to(bool vrq)
 {
@@ -51,24 +46,9 @@ static void file(void)
 	ksft_test_result(switch_over() && switch_over(), "to the other one, and back\n");
 }
 
-static void napper(void *arg)
+static void napper(void *me)
 {
-	struct counter *me = arg;
-
-	be_normal();
-	for (;;) {
-		me->count++;
-		sleep_ns(300000);
-	}
-}
-
-static void counting_hog(void *arg)
-{
-	struct counter *me = arg;
-
-	be_normal();
-	for (;;)
-		me->count++;
+	count_naps(me, 300000);
 }
 
 /* Children that end at once, one after the other */

@@ -8,6 +8,7 @@
 #include <dirent.h>
 
 #include "cgroup.h"
+#include "workers.h"
 
 #define SWITCH_FILE	"/sys/kernel/sched/active"
 #define FALLBACKS	"/sys/kernel/sched/fallbacks"
@@ -22,30 +23,9 @@
 
 static int cpus;
 
-/* A child that counts its rounds, in a line of its own */
-struct counter {
-	_Atomic uint64_t count;
-	char pad[56];
-};
-
-static void counting_hog(void *arg)
+static void napper(void *me)
 {
-	struct counter *me = arg;
-
-	be_normal();
-	for (;;)
-		me->count++;
-}
-
-static void napper(void *arg)
-{
-	struct counter *me = arg;
-
-	be_normal();
-	for (;;) {
-		me->count++;
-		sleep_ns(MSEC);
-	}
+	count_naps(me, MSEC);
 }
 
 static bool goes_on(const struct counter *counter)
