@@ -238,19 +238,23 @@ def attempt_in_one_boot(name, kernels, number, setting):
     return outcomes
 
 
+def in_turn(kernels, number):
+    """The order of the kernels in a pass: each second one begins with the last."""
+    return kernels if number % 2 == 0 else kernels[::-1]
+
+
 def plan(names, kernels, passes):
     """All runs, pass by pass; the kernels take turns and swap their order."""
     runs = []
     for number in range(passes):
         for name in names:
-            order = kernels if number % 2 == 0 else kernels[::-1]
-            runs += [(name, kernel, number) for kernel in order]
+            runs += [(name, kernel, number) for kernel in in_turn(kernels, number)]
     return runs
 
 
 def plan_in_one_boot(names, kernels, passes):
     """The same with one boot for all kernels, which take turns in it; they are the schedulers of one image."""
-    return [(name, kernels if number % 2 == 0 else kernels[::-1], number) for number in range(passes) for name in names]
+    return [(name, in_turn(kernels, number), number) for number in range(passes) for name in names]
 
 
 def run_all(runs, setting, jobs, tell):
