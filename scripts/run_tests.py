@@ -126,7 +126,7 @@ TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accountin
 GROUPS = ["groups", "limits", "threaded", "groupfiles"]
 
 # These take longer than all the others
-LONG = ["iso", "realtime", "favour", "slices"]
+LONG = ["iso", "realtime", "favour", "slices", "starved"]
 
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 8, 16)),

@@ -56,7 +56,8 @@ early_param("sched_vrq_domain", force_domains);
 unsigned long vrq_local_mask(const struct vrq_domain *domain,
 			     const struct cpumask *mask)
 {
-	unsigned int i, nr = READ_ONCE(domain->nr_cpus);
+	/* Pairs with the release in join() */
+	unsigned int i, nr = smp_load_acquire(&domain->nr_cpus);
 	unsigned long local = 0;
 
 	for (i = 0; i < nr; i++) {

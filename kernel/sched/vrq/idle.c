@@ -10,8 +10,8 @@
  * which tasks wait for any CPU.
  */
 #include "counters.h"
-#include "fault.h"
 #include "entity.h"
+#include "fault.h"
 #include "idle.h"
 
 /* In how many domains but its own a search looks, at most */

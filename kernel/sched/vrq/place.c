@@ -301,24 +301,33 @@ void vrq_expire_slot(struct rq *rq)
 		vrq_flush_slot(rq);
 }
 
-static bool promote_in(struct vrq_queue *queue, enum vrq_level level, u64 now)
-{
-	return vrq_queue_has_starved(queue, level, now) &&
-	       vrq_queue_promote_first(queue, level, now);
-}
-
+/*
+ * Whoever has been due for longest, of the first tasks of the queues here and of the
+ * shared one: else as many as one CPU can serve, bound to it, starve all others.
+ */
 static bool promote_for(struct rq *rq, enum vrq_level level)
 {
 	u64 now = rq_clock(rq);
+	struct task_struct *p = vrq_queue_starved(&rq->vrq.pinned, level, now);
+	struct task_struct *other = vrq_queue_starved(&rq->vrq.queue, level, now);
 
-	if (promote_in(&rq->vrq.pinned, level, now))
+	if (other && (!p || (s64)(other->vrq.deadline - p->vrq.deadline) < 0))
+		p = other;
+	if (vrq_shared_promote(cpu_of(rq), level, now, p ? p->vrq.deadline : now))
 		return true;
-	if (promote_in(&rq->vrq.queue, level, now)) {
+	if (!p)
+		return false;
+
+	if (p->vrq.place == VRQ_PINNED) {
+		vrq_queue_promote(&rq->vrq.pinned, p, now);
+	} else {
+		vrq_queue_promote(&rq->vrq.queue, p, now);
 		publish_offers(rq);
-		return true;
+		/* For a moment it was offered at neither level */
+		vrq_kick_idle_for(p);
 	}
 
-	return vrq_shared_promote(cpu_of(rq), level, now);
+	return true;
 }
 
 /* Of a CPU's time starved tasks of a level get a slice in so many */

@@ -77,7 +77,9 @@
  * domain may not run another one might: they get those by a kick.
  *
  * A kick can be used up for another task than that which it was for: then the CPU
- * passes it on, see vrq_leave_idle().
+ * passes it on, see vrq_leave_idle(). A CPU that is claimed, and sets its bit again before
+ * who claimed it has written what for, may be claimed once more: then one of the two is
+ * lost, and what it was for waits for the kick of the next tick.
  */
 #ifndef _KERNEL_SCHED_VRQ_PLACE_H
 #define _KERNEL_SCHED_VRQ_PLACE_H

@@ -114,7 +114,30 @@ static bool has_waited_long(const struct task_struct *p, u64 now)
 	return (s64)(p->vrq.waited + now - p->vrq.since) > (s64)VRQ_STARVED_NS;
 }
 
-static void promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
+/**
+ * vrq_queue_starved - the first task of a level, if it has starved
+ * @queue: the queue, locked
+ * @level: the level, not VRQ_ISO
+ * @now: on the clock of the run queues, ns
+ *
+ * Return: the task, or NULL if there is none or it has not waited for long enough.
+ */
+struct task_struct *vrq_queue_starved(struct vrq_queue *queue, enum vrq_level level,
+				      u64 now)
+{
+	struct task_struct *p = vrq_queue_first_of(queue, level);
+
+	return p && overdue_long(p, now) && has_waited_long(p, now) ? p : NULL;
+}
+
+/**
+ * vrq_queue_promote - queue a task as one of the next better level
+ * @queue: the queue, locked
+ * @p: the task, in @queue, not of VRQ_ISO
+ * @now: the deadline that it gets, ns: it has waited since the old one, and is not
+ *	to count as starved at the better level too
+ */
+void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 {
 	vrq_queue_del(queue, p);
 	p->vrq.level--;
@@ -129,34 +152,13 @@ static void promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 }
 
 /**
- * vrq_queue_promote_first - queue the first of a level as one of the next better
- * @queue: the queue, locked, with such a task
- * @level: the level, not VRQ_ISO
- * @now: the deadline that it gets, ns: it has waited since the old one, and is not
- *	to count as starved at the better level too
- *
- * Return: the task, or NULL if it has not starved.
- */
-struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
-					    enum vrq_level level, u64 now)
-{
-	struct task_struct *p = vrq_queue_first_of(queue, level);
-
-	if (!has_waited_long(p, now))
-		return NULL;
-
-	promote(queue, p, now);
-
-	return p;
-}
-
-/**
- * vrq_queue_promote_kthread - the same for a kernel thread, wherever it stands
+ * vrq_queue_promote_kthread - the same for a kernel thread that has starved
  * @queue: the queue of a CPU for tasks that may run nowhere else, locked
- * @now: as for vrq_queue_promote_first()
+ * @now: as for vrq_queue_promote()
  *
- * Others wait for what it does, on any CPU: it is not to wait for its turn behind all
- * those that have starved longer. Steps over all that have.
+ * The first one, wherever it stands: others wait for what it does, on any CPU, so it is
+ * not to wait for its turn behind all those that have starved longer. Steps over all
+ * that have.
  *
  * Return: true if there was one that has starved.
  */
@@ -166,7 +168,7 @@ bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
 
 	while (p && overdue_long(p, now)) {
 		if (p->flags & PF_KTHREAD && has_waited_long(p, now)) {
-			promote(queue, p, now);
+			vrq_queue_promote(queue, p, now);
 			return true;
 		}
 		p = vrq_queue_next(p);

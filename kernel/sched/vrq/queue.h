@@ -13,8 +13,9 @@ void vrq_queue_add(struct vrq_queue *queue, struct task_struct *p);
 void vrq_queue_del(struct vrq_queue *queue, struct task_struct *p);
 struct task_struct *vrq_queue_first(struct vrq_queue *queue);
 s64 vrq_queue_best_key(struct vrq_queue *queue);
-struct task_struct *vrq_queue_promote_first(struct vrq_queue *queue,
-					    enum vrq_level level, u64 now);
+struct task_struct *vrq_queue_starved(struct vrq_queue *queue, enum vrq_level level,
+				      u64 now);
+void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now);
 void vrq_queue_advance(struct rq *rq, struct vrq_queue *queue, enum vrq_level level);
 bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now);
 
@@ -31,19 +32,6 @@ static inline struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
 	struct rb_node *first = rb_first_cached(&queue->tasks[level]);
 
 	return first ? rb_entry(first, struct task_struct, vrq.node) : NULL;
-}
-
-/**
- * vrq_queue_has_starved - is a task overdue by so much that it may have starved?
- * @queue: the queue; it need not be locked, then the answer is a hint
- * @level: its level
- * @now: on the clock of the run queues, ns
- */
-static inline bool vrq_queue_has_starved(const struct vrq_queue *queue,
-					 enum vrq_level level, u64 now)
-{
-	return atomic64_read(&queue->earliest[level]) <
-	       (s64)(now - VRQ_STARVED_NS);
 }
 
 /* The next task of the same level in @p's queue, or NULL */

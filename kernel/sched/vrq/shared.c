@@ -325,24 +325,37 @@ struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
 	return p;
 }
 
-/* Promote one task, see vrq_promote_starved(), and find it an idle CPU */
-static bool promote_in(struct vrq_domain *domain, struct vrq_mask_queue *mq,
-		       enum vrq_level level, u64 now)
+/* Of the mask queues @queues the starved first task that has been due for longest */
+static struct task_struct *first_starved(struct vrq_domain *domain, unsigned long queues,
+					 enum vrq_level level, u64 now)
 {
-	struct task_struct *p = NULL;
+	struct task_struct *first = NULL, *p;
+	unsigned long i;
 
-	lock_domain(domain);
-	if (vrq_queue_has_starved(&mq->queue, level, now))
-		p = vrq_queue_promote_first(&mq->queue, level, now);
-	/*
-	 * For a moment the task was in neither tree: a CPU that went idle then may
-	 * have seen nothing
-	 */
-	if (p)
-		vrq_kick_idle_for(p);
-	unlock_domain(domain);
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
+		p = vrq_queue_starved(&domain->mask_queues[i].queue, level, now);
+		if (p && (!first || (s64)(p->vrq.deadline - first->vrq.deadline) < 0))
+			first = p;
+	}
 
-	return p;
+	return first;
+}
+
+/* The mask queues with a task that was due before @limit, which @cpu may be to blame for */
+static unsigned long mask_queues_due(struct vrq_domain *domain, int cpu,
+				     enum vrq_level level, s64 limit)
+{
+	unsigned long queues = mask_queues_of(domain), i;
+	struct vrq_mask_queue *mq;
+
+	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
+		mq = &domain->mask_queues[i];
+		if (atomic64_read(&mq->queue.earliest[level]) >= limit ||
+		    (level == VRQ_NORMAL && !(READ_ONCE(mq->cpus) & vrq_bit_of(cpu))))
+			queues &= ~BIT(i);
+	}
+
+	return queues;
 }
 
 /**
@@ -350,27 +363,33 @@ static bool promote_in(struct vrq_domain *domain, struct vrq_mask_queue *mq,
  * @cpu: this CPU; a normal task is starved by SCHED_ISO on a CPU that it may use
  * @level: its level
  * @now: on the clock of the run queues, ns
+ * @before: only if the first task of a mask queue was due before this, ns
  *
- * Promotes one at most, see vrq_promote_starved().
+ * Promotes the one that has been due for longest, see vrq_promote_starved(), and finds it
+ * an idle CPU: for a moment it is in neither tree, and a CPU that gets idle then may see
+ * nothing.
  *
  * Return: true if there was one.
  */
-bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now)
+bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now, u64 before)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu);
-	unsigned long queues = mask_queues_of(domain), i;
-	struct vrq_mask_queue *mq;
+	unsigned long queues = mask_queues_due(domain, cpu, level,
+					       min_t(s64, before, now - VRQ_STARVED_NS));
+	struct task_struct *p;
 
-	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
-		mq = &domain->mask_queues[i];
-		if (!vrq_queue_has_starved(&mq->queue, level, now))
-			continue;
-		if (level == VRQ_NORMAL && !(READ_ONCE(mq->cpus) & vrq_bit_of(cpu)))
-			continue;
-		return promote_in(domain, mq, level, now);
+	if (!queues)
+		return false;
+
+	lock_domain(domain);
+	p = first_starved(domain, queues, level, now);
+	if (p) {
+		vrq_queue_promote(&domain->mask_queues[p->vrq.mask_queue].queue, p, now);
+		vrq_kick_idle_for(p);
 	}
+	unlock_domain(domain);
 
-	return false;
+	return p;
 }
 
 /**

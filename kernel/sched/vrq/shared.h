@@ -15,7 +15,7 @@ s64 vrq_shared_best_key(int cpu);
 s64 vrq_shared_key_of_any(struct vrq_domain *domain);
 struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
 				    s64 limit, bool *missed);
-bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now);
+bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now, u64 before);
 void vrq_shared_advance(struct rq *rq, enum vrq_level level);
 void vrq_shared_kick(struct vrq_domain *domain);
 

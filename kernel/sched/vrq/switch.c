@@ -370,10 +370,10 @@ static int switch_locked(bool to_vrq)
 	while (!err && hand_over_some(&move))
 		cond_resched();
 	if (err)
-		pr_warn("sched: cannot switch to %s: %d\n", to_vrq ? "vrq" : "fair", err);
+		pr_warn("sched: cannot switch to %s: %d\n", vrq_name_of(to_vrq), err);
 	else
 		pr_info("sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by %s; all CPUs were stopped for %llu us\n",
-			to_vrq ? "vrq" : "fair", div_u64(to.pause, NSEC_PER_USEC));
+			vrq_name_of(to_vrq), div_u64(to.pause, NSEC_PER_USEC));
 	/* What is tested at each switch costs nothing once more */
 	if (!sched_vrq_active)
 		static_branch_disable(&__sched_vrq_enabled);

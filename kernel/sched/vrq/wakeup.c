@@ -110,7 +110,8 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 			    bool trusted)
 {
 	const struct vrq_domain *domain = vrq_domain_of(prev);
-	unsigned int i, tries, nr = READ_ONCE(domain->nr_cpus);
+	/* Pairs with the release in join() */
+	unsigned int i, tries, nr = smp_load_acquire(&domain->nr_cpus);
 
 	if (can_preempt(prev, p))
 		return prev;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks that starve behind those of better levels get a twentieth of each CPU together,
+ * whoever has been due for longest first: one that may run anywhere is not to wait for
+ * ever beside more than a CPU's twentieth can serve that are bound to it. Under the fair
+ * class weights see to that.
+ */
+#include "workers.h"
+
+/* Bound to each CPU. At a slice in 20 each has its turn once in 2.4 s */
+#define BOUND		40
+#define CPUS_MAX	4
+#define ISO_CPU		"/proc/sys/kernel/iso_cpu"
+
+struct hog {
+	struct counter counter;
+	int policy, cpu;	/* -1 for any */
+};
+
+static void start_hog(void *arg)
+{
+	struct hog *me = arg;
+
+	if (me->cpu >= 0)
+		pin(0, me->cpu);
+	set_policy(0, me->policy, 0);
+	hog(&me->counter.count);
+}
+
+static void free_one_runs(int cpus, int starved, int busy, const char *what)
+{
+	int n = cpus * (BOUND + 1) + 1, i, stuck = 0;
+	struct hog *hogs = shared(n * sizeof(*hogs));
+	struct hog *free_one = &hogs[n - 1];
+	pid_t pids[CPUS_MAX * (BOUND + 1) + 1];
+	uint64_t before[CPUS_MAX * (BOUND + 1) + 1];
+
+	for (i = 0; i < n; i++) {
+		hogs[i].cpu = i % cpus;
+		hogs[i].policy = i < cpus ? busy : starved;
+	}
+	free_one->cpu = -1;
+	for (i = 0; i < n; i++)
+		pids[i] = spawn(start_hog, &hogs[i]);
+
+	/* Until all of them have waited for a second, and had a turn */
+	sleep_ns(4 * SEC);
+	for (i = 0; i < n; i++)
+		before[i] = hogs[i].counter.count;
+	sleep_ns(6 * SEC);
+	for (i = 0; i < n - 1; i++)
+		stuck += hogs[i].counter.count == before[i];
+	ksft_test_result(free_one->counter.count != before[n - 1],
+			 "a %s task that may run anywhere runs beside %d starved ones bound to each CPU\n",
+			 what, BOUND);
+	ksft_test_result(!stuck, "and all of those do (%d do not)\n", stuck);
+	finish_all(pids, n);
+}
+
+int main(void)
+{
+	int cpus = online_cpus();
+
+	ksft_print_header();
+	if (cpus > CPUS_MAX)
+		ksft_exit_skip("no room for hogs on %d CPUs\n", cpus);
+	ksft_set_plan(4);
+	be_supervisor();
+	free_one_runs(cpus, SCHED_IDLE, SCHED_OTHER, "SCHED_IDLE");
+	if (under_vrq()) {
+		must_put(ISO_CPU, "100");
+		free_one_runs(cpus, SCHED_OTHER, SCHED_ISO, "normal");
+		must_put(ISO_CPU, "70");
+	} else {
+		ksft_test_result_skip("there is no SCHED_ISO\n");
+		ksft_test_result_skip("there is no SCHED_ISO\n");
+	}
+	ksft_finished();
+}
