@@ -8,8 +8,9 @@
  *    takes what waits for other CPUs of its domain, then what waits in others.
  *  - A CPU whose task has used up a slice looks at one other domain, the next one each
  *    time. If the first task in the shared queue there should have run before all that
- *    wait here, by a margin that grows with the distance, it is taken. Deadlines are
- *    of one order everywhere, so nothing else is needed for domains to even out.
+ *    wait here, by a margin that grows with the distance, it is taken. So is, by a turn
+ *    more, the first one in the queue of one of the CPUs there. Deadlines are of one
+ *    order everywhere, so nothing else is needed for domains to even out.
  *  - A task that shares a core leaves it when another core gets idle.
  */
 #include "entity.h"
@@ -65,9 +66,9 @@ static bool shares(struct vrq_domain *domain, enum vrq_level level)
 	return level == VRQ_IDLE ? key >= idle && key != VRQ_KEY_NONE : key < idle;
 }
 
-/* Take a task of @level or a better one that waits for another CPU */
-static struct task_struct *take_offered(struct rq *rq, int cpu,
-					enum vrq_level level, bool *missed)
+/* Take a task of @level or a better one, with a key before @limit, that waits for another CPU */
+static struct task_struct *take_offered(struct rq *rq, int cpu, enum vrq_level level,
+					s64 limit, bool *missed)
 {
 	struct rq *from = cpu_rq(cpu);
 	struct task_struct *p;
@@ -80,7 +81,7 @@ static struct task_struct *take_offered(struct rq *rq, int cpu,
 	}
 
 	p = vrq_offered_to(from, level, cpu_of(rq));
-	if (!p) {
+	if (!p || vrq_key(p) >= limit) {
 		raw_spin_rq_unlock(from);
 		return NULL;
 	}
@@ -117,7 +118,8 @@ static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 	while (cpus) {
 		i = __ffs(behind ?: cpus);
 		if (offered_here(rq, domain->cpus[i], near))
-			p = take_offered(rq, domain->cpus[i], level, missed);
+			p = take_offered(rq, domain->cpus[i], level, VRQ_KEY_NONE,
+					 missed);
 		/* After the last try it looks again at the others' kicks, see place.h */
 		if (p || !--tries)
 			return p;
@@ -186,7 +188,7 @@ static struct task_struct *take_kicked_for(struct rq *rq, int kicked_for,
 	if (kicked_for == VRQ_NOT_KICKED || !cpu_active(cpu_of(rq)))
 		return NULL;
 	if (kicked_for > VRQ_NOT_KICKED)
-		return take_offered(rq, kicked_for, VRQ_IDLE, missed);
+		return take_offered(rq, kicked_for, VRQ_IDLE, VRQ_KEY_NONE, missed);
 
 	return vrq_take_shared(rq, vrq_domain_led_by(vrq_kicked_for_domain(kicked_for)),
 			       VRQ_KEY_NONE, missed);
@@ -252,6 +254,7 @@ void __init vrq_balance_init_rq(struct rq *rq)
 	rq->vrq.kick = IRQ_WORK_INIT_HARD(kicked);
 	rq->vrq.kicked_for = VRQ_NOT_KICKED;
 	rq->vrq.pull_from = -1;
+	rq->vrq.pull_from_cpu = -1;
 	rq->vrq.next_domain = -1;
 	rq->vrq.next_for_idle = -1;
 }
@@ -357,17 +360,51 @@ static s64 far_margin(const struct vrq_domain *own, const struct vrq_domain *oth
 	return half_turn + half_turn * vrq_distance(own, other);
 }
 
+/*
+ * The same for what waits for another CPU there, where its data is in the cache: a turn
+ * more. Only a task that has run ahead of its share by that gives way.
+ */
+static s64 far_queue_margin(const struct vrq_domain *own, const struct vrq_domain *other,
+			    const struct task_struct *curr)
+{
+	return far_margin(own, other, curr) + max_t(s64, vrq_rr_ns(), curr->vrq.span);
+}
+
+/* One CPU of a domain, the next one each time; any will do where two look at once */
+static int cpu_in_turn(struct rq *rq, const struct vrq_domain *domain)
+{
+	unsigned int nr = smp_load_acquire(&domain->nr_cpus), i = rq->vrq.sample + 1;
+
+	if (i >= nr)
+		i = 0;
+	rq->vrq.sample = i;
+
+	return nr ? domain->cpus[i] : domain->leader;
+}
+
+/* Should what has @key, plus the margin, run before all that is here? */
+static bool goes_first(struct rq *rq, const struct task_struct *curr, s64 key)
+{
+	return key < vrq_key(curr) && !vrq_somebody_waits(rq, key);
+}
+
 /**
  * vrq_look_afar - has another domain something that should run before all here?
  * @rq: the run queue of this CPU, locked
  * @curr: its current task, which has just got another slice
  *
- * Looks at one other domain, without a lock. If so, the next pick takes it.
+ * Looks at the shared queue of one other domain, and at the queue of one of its CPUs,
+ * without a lock. If so, the next pick takes it.
+ *
+ * Most tasks wait for a CPU. Where the CPUs of a small domain have a little less to do than
+ * others, for want of a task that would fit in, one of theirs got up to 7% more than its
+ * share for seconds with a look at the shared queue alone.
  */
 void vrq_look_afar(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
 	s64 key;
+	int cpu;
 
 	if (vrq_one_domain() || own->isolated)
 		return;
@@ -377,24 +414,27 @@ void vrq_look_afar(struct rq *rq, struct task_struct *curr)
 		return;
 
 	key = vrq_shared_key_of_any(other);
-	if (key == VRQ_KEY_NONE)
+	if (key != VRQ_KEY_NONE &&
+	    goes_first(rq, curr, key + far_margin(own, other, curr))) {
+		rq->vrq.pull_from = other->leader;
+		resched_curr(rq);
 		return;
-	key += far_margin(own, other, curr);
-	if (key >= vrq_key(curr) || vrq_somebody_waits(rq, key))
-		return;
+	}
 
-	rq->vrq.pull_from = other->leader;
-	resched_curr(rq);
+	cpu = cpu_in_turn(rq, other);
+	key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
+	if (key != VRQ_KEY_NONE &&
+	    goes_first(rq, curr, key + far_queue_margin(own, other, curr))) {
+		rq->vrq.pull_from_cpu = cpu;
+		resched_curr(rq);
+	}
 }
 
-/* Take what vrq_look_afar() has seen, if it should still go before @p */
-static struct task_struct *pull(struct rq *rq, struct task_struct *p, bool *missed)
+/* Take what vrq_look_afar() has seen in a shared queue, if it should still go before @p */
+static struct task_struct *pull_shared(struct rq *rq, struct task_struct *p, bool *missed)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
 	s64 limit;
-
-	if (likely(rq->vrq.pull_from < 0))
-		return NULL;
 
 	other = vrq_domain_led_by(rq->vrq.pull_from);
 	rq->vrq.pull_from = -1;
@@ -405,6 +445,32 @@ static struct task_struct *pull(struct rq *rq, struct task_struct *p, bool *miss
 
 	return vrq_shared_key_of_any(other) < limit ?
 	       vrq_take_shared(rq, other, limit, missed) : NULL;
+}
+
+/* The same in the queue of a CPU */
+static struct task_struct *pull_queued(struct rq *rq, struct task_struct *p, bool *missed)
+{
+	struct vrq_domain *own = vrq_domain_of(cpu_of(rq));
+	int cpu = rq->vrq.pull_from_cpu;
+	s64 limit;
+
+	rq->vrq.pull_from_cpu = -1;
+	if (!cpu_active(cpu_of(rq)))
+		return NULL;
+
+	limit = vrq_key(p) - far_queue_margin(own, vrq_domain_of(cpu), p);
+
+	return take_offered(rq, cpu, VRQ_IDLE, limit, missed);
+}
+
+static struct task_struct *pull(struct rq *rq, struct task_struct *p, bool *missed)
+{
+	if (unlikely(rq->vrq.pull_from >= 0))
+		return pull_shared(rq, p, missed);
+	if (unlikely(rq->vrq.pull_from_cpu >= 0))
+		return pull_queued(rq, p, missed);
+
+	return NULL;
 }
 
 /**
