@@ -379,7 +379,7 @@ static int cpu_in_turn(struct rq *rq, const struct vrq_domain *domain)
 		i = 0;
 	rq->vrq.sample = i;
 
-	return nr ? domain->cpus[i] : domain->leader;
+	return domain->cpus[i];
 }
 
 /* Should what has @key, plus the margin, run before all that is here? */

@@ -233,8 +233,16 @@ int vrq_claim_idle(const struct task_struct *p, int near)
  */
 bool vrq_any_idle(struct vrq_domain *own)
 {
-	return has_idle(own) || (!vrq_one_domain() &&
-				 !cpumask_empty(&idle_domains));
+	if (has_idle(own))
+		return true;
+	if (vrq_one_domain())
+		return false;
+	/* In the other domains nobody may be looking for one in this one, to clear it */
+	if (cpumask_test_cpu(own->leader, &idle_domains) &&
+	    still_there(own, &idle_domains, has_idle))
+		return true;
+
+	return !cpumask_empty(&idle_domains);
 }
 
 /**
