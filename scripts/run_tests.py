@@ -333,7 +333,7 @@ def run_plan(plan, count):
 
 
 # Nothing in them depends on when the host's CPUs are there for them
-PATIENT = ["rules", "scripts", "boot", "suspend", "containers"]
+PATIENT = ["rules", "scripts", "boot", "report", "suspend", "containers"]
 
 
 def together(steps, number_at_once, count):
@@ -385,6 +385,48 @@ def boot_parameter(count):
         for suite in ("vrq_deadline", "vrq_weight", "vrq_utilisation", "vrq_yield_to"):
             kunit(count, result, suite)
     say("boot parameter and KUnit: done")
+
+
+# What must be in a report, by root and by others, and what must not
+REPORT = f"""
+hostname plantedhost; echo plantedname:x:1234:1234::/tmp:/bin/sh >> /etc/passwd; cd /tmp
+cp /bin/sleep plantedtask && ./plantedtask 60 &
+echo '<4>sched: of plantedname, on plantedhost' > /dev/kmsg
+echo '<3>INFO: task plantedtask:99 blocked for more than 122 seconds.' > /dev/kmsg
+echo fair > /sys/kernel/sched/active
+sh {TOP}/scripts/report.sh root && cat root
+echo SECOND; cd /var/tmp && mkdir -m 777 said && cd said
+setpriv --reuid 1234 --clear-groups sh {TOP}/scripts/report.sh user && cat user
+"""
+REPORTED = {
+    "active: fair": 2,
+    "switches: 1": 2,
+    "sched=vrq": 2,
+    "/sched_vrq_stall_ms: 30000": 2,
+    "/rr_interval: 3": 2,
+    "CPUs that share a cache": 2,
+    "CONFIG_SCHED_VRQ=y": 2,
+    "/proc/loadavg": 2,
+    "some avg10=": 6,
+    "are scheduled by vrq": 2,
+    "are scheduled by fair; all CPUs were stopped": 2,
+    "sched: of (a name), on (a name)": 2,
+    "task (a process):99 blocked": 2,
+    "\nshared_lock ": 1,
+    "debug/sched/vrq: (not readable)": 1,
+    "sched_ext/state: (not there)": 2,
+    "== End": 2,
+    "planted": 0,
+}
+
+
+def reported(count):
+    """scripts/report.sh on a machine with VRQ: all that matters is in it, no name is."""
+    result = guest.run_in_guest(REPORT, cpus=2, append="sched=vrq secret=planted", timeout=600, name="report")
+    for what, times in REPORTED.items():
+        seen = result.output.count(what)
+        count.ok(seen == times, f"report: {what!r} {seen} times, expected {times}, see {result.log}")
+    say("report: done")
 
 
 def record_loads(append):
@@ -458,7 +500,7 @@ def all_steps(plans):
     guests = {plan.name: partial(run_plan, plan) for plan in plans}
     if plans is MANY:
         return guests
-    before = {"scripts": scripts_tests, "boot": boot_parameter, "suspend": suspended}
+    before = {"scripts": scripts_tests, "boot": boot_parameter, "report": reported, "suspend": suspended}
     after = {"containers": containers.containers, "rules": rules, "selftests": selftests.compare}
     return {**before, **guests, **after}
 
