@@ -79,6 +79,10 @@ series:
 patch: tree
 	@$(PYTHON) scripts/series.py --patch $(BUILD)/vrq.patch
 
+## make dist      a release in build/dist: series, mailbox, one patch, notes, checksums, tarball
+dist: tree
+	@$(PYTHON) scripts/dist.py
+
 ## make stats     lines added to the kernel's files, size of our own
 stats:
 	@$(PYTHON) scripts/series.py --stats
@@ -92,4 +96,4 @@ clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
 
 .PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
-	bench-compare soak cost series patch stats check-versions clean
+	bench-compare soak cost series patch dist stats check-versions clean

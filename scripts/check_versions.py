@@ -18,9 +18,20 @@ from pathlib import Path
 
 import patchform
 from common import BUILD, PATCHES, TREE, Failure, main_wrapper, run, say, series
-from tree import apt_options, apt_update, debian_versions, kernel_version, push, unpack_linux_source, version_key
+from tree import (
+    apt_options,
+    apt_update,
+    debian_versions,
+    kernel_version,
+    push,
+    series_checksum,
+    unpack_linux_source,
+    version_key,
+)
 
 WORK = BUILD / "versions"
+# What the last full check said, after the checksum of the series that it was about; for make dist
+TABLE = BUILD / "check-versions.txt"
 # Before this the scheduler's counters had other names
 OLDEST = "6.12.94"
 # How tar finds files below a directory of any name
@@ -126,26 +137,32 @@ def check_all():
         for version, package in upstream_offers(options)
     ]
     offers += [(f"{version} (linux-source-6.12)", lambda v=version: fetch_patched(v)) for version in patched_offers()]
-    good, bad = [], []
+    good, bad, table = [], [], [series_checksum()]
+
+    def tell(line):
+        table.append(line)
+        say(line)
+
     for name, fetch in offers:
         if version_key(name.split("-")[0]) < version_key(OLDEST):
-            say(f"{name}: older than {OLDEST}, not supported")
+            tell(f"{name}: older than {OLDEST}, not supported")
             continue
         shutil.rmtree(WORK, ignore_errors=True)
         WORK.mkdir()
         tarball = fetch()
         if tarball is None:
-            say(f"{name}: listed, not delivered")
+            tell(f"{name}: listed, not delivered")
             continue
         try:
             check(lambda directory, source=tarball: extract(source, directory))
             good.append(name)
-            say(f"{name}: applies, quilt and git am agree")
+            tell(f"{name}: applies, quilt and git am agree")
         except Failure as error:
             bad.append(name)
-            say(f"{name}: FAILED: {error}")
+            tell(f"{name}: FAILED: {error}")
     shutil.rmtree(WORK, ignore_errors=True)
-    say(f"{len(good)} versions, {len(bad)} failed, series of {len(series())} patches in {PATCHES.name}")
+    tell(f"{len(good)} versions, {len(bad)} failed, series of {len(series())} patches in {PATCHES.name}")
+    TABLE.write_text("".join(f"{line}\n" for line in table))
     return bool(bad or not good)
 
 

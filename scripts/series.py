@@ -187,10 +187,10 @@ def stats():
         raise Failure("more than 400 lines added to existing kernel files")
 
 
-def all_in_one(target):
-    done = quilt(TREE, "diff", "--combine", "-", "-p", "ab", "--no-timestamps", "--no-index", "--sort")
+def all_in_one(target, tree=TREE):
+    done = quilt(tree, "diff", "--combine", "-", "-p", "ab", "--no-timestamps", "--no-index", "--sort")
     if done.returncode or not done.stdout:
-        raise Failure(f"quilt diff failed in {TREE}: {done.stderr.strip()}")
+        raise Failure(f"quilt diff failed in {tree}: {done.stderr.strip()}")
     with open(target, "w") as file:
         file.write(done.stdout)
     say(str(target))
