@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH KCONFIG DEFAULT
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -83,6 +83,14 @@ patch: tree
 dist: tree
 	@$(PYTHON) scripts/dist.py
 
+## make deb       Debian packages of the kernel in build/deb (KCONFIG=file|debian DEFAULT=vrq|fair)
+deb: tree
+	@$(PYTHON) scripts/deb.py
+
+## make test-deb  install them into a Debian root and boot that in QEMU
+test-deb:
+	@$(PYTHON) scripts/deb_guest.py
+
 ## make stats     lines added to the kernel's files, size of our own
 stats:
 	@$(PYTHON) scripts/series.py --stats
@@ -96,4 +104,4 @@ clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
 
 .PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
-	bench-compare soak cost series patch dist stats check-versions clean
+	bench-compare soak cost series patch dist deb test-deb stats check-versions clean

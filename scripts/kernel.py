@@ -102,9 +102,9 @@ def configure(objects, names, tree=TREE):
     stamp.write_text(kconfig + text)
 
 
-def build(objects, *targets, tree=TREE):
-    """Build with a line of progress every few seconds."""
-    log = objects / "build.log"
+def build(objects, *targets, tree=TREE, log=None):
+    """Build with a line of progress every few seconds; what make says goes to the log."""
+    log = log or objects / "build.log"
     start = shown = time.monotonic()
     compiled = 0
     with open(log, "w") as file:
