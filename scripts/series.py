@@ -102,6 +102,7 @@ GENERATED = {
         "kernel/sched/vrq/yield_test.c",
     ],
     "0004-docs-scheduler-sched-vrq.patch": [
+        "Documentation/scheduler/sched-vrq-packaging.rst",
         "Documentation/scheduler/sched-vrq.rst",
     ],
     "0013-sched-remember-affinity-across-hotplug.patch": [
