@@ -101,7 +101,7 @@ check-versions: setup
 
 ## make clean     delete the builds, keep what was downloaded
 clean:
-	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run
+	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
 .PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
 	bench-compare soak cost series patch dist deb test-deb stats check-versions clean
