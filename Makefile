@@ -4,7 +4,8 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH KCONFIG DEFAULT
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH CALLS WORKERS \
+	KCONFIG DEFAULT
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -67,6 +68,10 @@ bench-compare: setup
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
+## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= MODE=parallel|virtual CONFIG=kasan)
+fuzz: kernel
+	@$(PYTHON) scripts/fuzz.py
+
 ## make cost      bench-quick of sched=fair, against the same source without our series
 cost: kernel
 	@$(VENV)/python scripts/cost.py
@@ -104,4 +109,4 @@ clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
 .PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
-	bench-compare soak cost series patch dist deb test-deb stats check-versions clean
+	bench-compare soak fuzz cost series patch dist deb test-deb stats check-versions clean
