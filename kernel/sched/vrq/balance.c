@@ -373,6 +373,7 @@ static s64 far_queue_margin(const struct vrq_domain *own, const struct vrq_domai
 /* One CPU of a domain, the next one each time; any will do where two look at once */
 static int cpu_in_turn(struct rq *rq, const struct vrq_domain *domain)
 {
+	/* Pairs with the release in join() */
 	unsigned int nr = smp_load_acquire(&domain->nr_cpus), i = rq->vrq.sample + 1;
 
 	if (i >= nr)
