@@ -13,6 +13,7 @@ Usage: fuzz.py
 import os
 import re
 import sys
+from itertools import pairwise
 
 import guest
 import memory_guest
@@ -20,6 +21,9 @@ from common import Failure, main_wrapper, number, say
 from kernel import image_path
 from run_tests import TESTS, build_tests, tap_lines
 
+# A fault of mainline's: the warning that follows this line. set_user_nice() of a task to which a
+# SCHED_DEADLINE one lends its priority queues a balance callback, and nobody runs it then
+MAINLINES = "rq->balance_callback && rq->balance_callback != &balance_push_callback"
 # Of the host's time; a run of many calls takes hours
 TIMEOUT = 4 * 3600
 
@@ -52,6 +56,13 @@ def fuzz(mode, sched, cpus, arguments):
     )
 
 
+def faults(result):
+    """What the log tells of, but for what is mainline's or as it should be: real-time tasks that are throttled."""
+    lines = result.log.read_text(errors="replace").splitlines()
+    excused = {after for line, after in pairwise(lines) if MAINLINES in line}
+    return [line for line in result.trouble() if line not in excused and guest.THROTTLED not in line]
+
+
 def main():
     mode, sched = choice("MODE", ["parallel", "virtual"]), choice("SCHED", ["vrq", "fair"])
     calls, cpus = number("CALLS", 1000000), number("CPUS", 4)
@@ -63,8 +74,7 @@ def main():
     print(result.output, end="")
     results = list(tap_lines(result.output))
     planned = re.search(r"^1\.\.(\d+)", result.output, re.M)
-    # real-time tasks are throttled now and then, as they should be
-    wrong = [line for line in result.trouble() if guest.THROTTLED not in line]
+    wrong = faults(result)
     wrong += [f"not ok: {what}" for status, what in results if status == "not ok"]
     if not planned or len(results) < int(planned[1]):
         wrong.append(f"the guest {'timed out' if result.timed_out else 'came to no end'}")
