@@ -201,9 +201,28 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
+struct one {
+	int nice, cpu;
+};
+
+/*
+ * It sets all of that itself: sched_setscheduler() keeps the nice level that it reads at
+ * its beginning, whatever somebody else sets until its end
+ */
+static void hog_as(void *arg)
+{
+	struct one *me = arg;
+
+	be_normal();
+	setpriority(PRIO_PROCESS, 0, me->nice);
+	pin(0, me->cpu);
+	hog(NULL);
+}
+
 /* Two hogs, of nice 0 and 5, on each CPU: who has what from half a second after a switch on */
 static void shares(bool vrq)
 {
+	struct one *hogs = shared(2 * cpus * sizeof(*hogs));
 	uint64_t used[2], before[2];
 	pid_t *pids = calloc(2 * cpus, sizeof(*pids));
 	double part, ideal = vrq ? 61.7 : 75.4;
@@ -211,10 +230,9 @@ static void shares(bool vrq)
 
 	switch_to(!vrq);
 	for (i = 0; i < 2 * cpus; i++) {
-		pids[i] = spawn(normal_hog, NULL);
-		sleep_ns(MSEC);
-		setpriority(PRIO_PROCESS, pids[i], i < cpus ? 0 : 5);
-		pin(pids[i], i % cpus);
+		hogs[i].nice = i < cpus ? 0 : 5;
+		hogs[i].cpu = i % cpus;
+		pids[i] = spawn(hog_as, &hogs[i]);
 	}
 	sleep_ns(300 * MSEC);
 	switch_to(vrq);
