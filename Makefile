@@ -4,7 +4,7 @@
 BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
-export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH CALLS WORKERS \
+export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS MATRIX SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH CALLS WORKERS \
 	KCONFIG DEFAULT
 
 help:
@@ -42,6 +42,10 @@ test-many:
 model: tree
 	@scripts/herd.sh
 	@$(PYTHON) tests/model/run.py
+
+## make matrix    other configurations and machines, tests/matrix/rows.toml (MATRIX="row ..." for some of them)
+matrix: tree
+	@$(PYTHON) scripts/matrix.py
 
 ## make check     series in sync, checkpatch, W=1, sparse, linters
 check: tree
@@ -108,5 +112,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
-.PHONY: help setup tree kernel run shell test test-many model check bench bench-quick bench-here \
+.PHONY: help setup tree kernel run shell test test-many model matrix check bench bench-quick bench-here \
 	bench-compare soak fuzz cost series patch dist deb test-deb stats check-versions clean

@@ -47,12 +47,12 @@ def chosen_default():
     return "y" if name == "vrq" else "n"
 
 
-def debian_config():
-    """Debian's configuration for this architecture."""
-    run("apt-get", "-o", "APT::Sandbox::User=root", "-q", "download", "linux-config-6.12", cwd=WORK)
-    run("dpkg-deb", "-x", next(WORK.glob("linux-config-*.deb")), WORK / "content")
+def debian_config(directory):
+    """Debian's configuration for this architecture, fetched into a directory."""
+    run("apt-get", "-o", "APT::Sandbox::User=root", "-q", "download", "linux-config-6.12", cwd=directory)
+    run("dpkg-deb", "-x", next(directory.glob("linux-config-*.deb")), directory / "content")
     arch = run("dpkg", "--print-architecture").strip()
-    packed = next(WORK.glob(f"content/usr/src/*/config.{arch}_none_{arch}.xz"), None)
+    packed = next(directory.glob(f"content/usr/src/*/config.{arch}_none_{arch}.xz"), None)
     if not packed:
         raise Failure(f"linux-config-6.12 has no configuration for {arch}")
     return run("xzcat", packed)
@@ -71,7 +71,7 @@ def configure(default):
     if not name:
         kernel.configure(OBJECTS, [*kernel.fragment_names(), "deb"])
     else:
-        text = debian_config() if name == "debian" else users_config(name)
+        text = debian_config(WORK) if name == "debian" else users_config(name)
         (OBJECTS / ".config").write_text(text)
     options = {"SCHED_VRQ": "y", "SCHED_VRQ_DEFAULT": default}
     with open(OBJECTS / ".config", "a") as config:

@@ -89,17 +89,27 @@ def configure(objects, names, tree=TREE):
     if stamp.exists() and stamp.read_text() == kconfig + text and (objects / ".config").exists():
         return
     say(f"kernel: configuring {objects.name} from {', '.join(f.name for f in fragments)}")
+    merge(objects, fragments, tree=tree)
+    check_options(objects, options)
+    stamp.write_text(kconfig + text)
+
+
+def merge(objects, fragments, start="tinyconfig", more=(), tree=TREE):
+    """A configuration from a target of make's and fragments; more are further words for make."""
     objects.mkdir(parents=True, exist_ok=True)
     quiet = {"env": environment()}
-    run(*make(objects, "tinyconfig", tree=tree), **quiet)
-    merge = tree / "scripts/kconfig/merge_config.sh"
-    run(merge, "-m", "-O", objects, objects / ".config", *fragments, cwd=tree, **quiet)
-    run(*make(objects, "olddefconfig", tree=tree), **quiet)
+    run(*make(objects, start, *more, tree=tree), **quiet)
+    script = tree / "scripts/kconfig/merge_config.sh"
+    run(script, "-m", "-O", objects, objects / ".config", *fragments, cwd=tree, **quiet)
+    run(*make(objects, "olddefconfig", *more, tree=tree), **quiet)
+
+
+def check_options(objects, options):
+    """Raise Failure if the configuration has not these options: a name, and its line or nothing."""
     have = dict(wanted(objects / ".config"))
     for name, line in options.items():
         if have.get(name, "") != line:
             raise Failure(f"{name}: asked for '{line or 'not set'}', Kconfig gives '{have.get(name) or 'not set'}'")
-    stamp.write_text(kconfig + text)
 
 
 def build(objects, *targets, tree=TREE, log=None):
