@@ -214,4 +214,17 @@ static inline void await_period(const char *group)
 	}
 }
 
+/* A process is normal, may use all CPUs, and is in a group: false if the last is not so */
+static inline bool settle_in(const char *group, pid_t pid)
+{
+	struct sched_param param = { .sched_priority = 0 };
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setscheduler(pid, SCHED_OTHER, &param);
+	setpriority(PRIO_PROCESS, pid, 0);
+	sched_setaffinity(pid, sizeof(all), &all);
+	return move_to(group, pid);
+}
+
 #endif /* _CGROUP_H */

@@ -798,14 +798,7 @@ static void thaw_groups(void)
 /* Normal, in no group, on all CPUs */
 static void bring_home(pid_t pid)
 {
-	struct sched_param param = { .sched_priority = 0 };
-	cpu_set_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	sched_setscheduler(pid, SCHED_OTHER, &param);
-	setpriority(PRIO_PROCESS, pid, 0);
-	sched_setaffinity(pid, sizeof(all), &all);
-	move_to("", pid);
+	settle_in("", pid);
 	prctl(PR_SCHED_CORE, 2, pid, 0, 0);
 }
 

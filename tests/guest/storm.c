@@ -189,19 +189,6 @@ static void storm(void)
 	}
 }
 
-/* A process is normal, may use all CPUs, and is in a group */
-static bool calm(pid_t pid, const char *group)
-{
-	struct sched_param param = { .sched_priority = 0 };
-	cpu_set_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	sched_setscheduler(pid, SCHED_OTHER, &param);
-	setpriority(PRIO_PROCESS, pid, 0);
-	sched_setaffinity(pid, sizeof(all), &all);
-	return move_to(group, pid);
-}
-
 /*
  * All are in two groups of the same weight without a limit. The child of one that breeds may
  * still be SCHED_IDLE and bound to a CPU, in a group with a limit: its parent, who waits
@@ -220,7 +207,7 @@ static void calm_down(void)
 	}
 	for (i = 0; i < WORKERS; i++) {
 		group_name(name, i % 2 ? 1 : 3);
-		if (!calm(pids[i], name))
+		if (!settle_in(name, pids[i]))
 			ksft_print_msg("move to %s: %s\n", name, strerror(errno));
 	}
 	/* Those that were being forked are there by now */
@@ -228,7 +215,7 @@ static void calm_down(void)
 	for (i = 0; i < WORKERS; i++) {
 		group_name(name, i % 2 ? 1 : 3);
 		if (workers[i].child > 0)
-			calm(workers[i].child, name);
+			settle_in(name, workers[i].child);
 	}
 }
 
