@@ -72,7 +72,7 @@ bench-compare: setup
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
-## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= MODE=parallel|virtual CONFIG=kasan)
+## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= MODE=parallel|virtual CONFIG=debug,kasan)
 fuzz: kernel
 	@$(PYTHON) scripts/fuzz.py
 

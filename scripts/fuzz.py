@@ -4,7 +4,7 @@
 
 SEED= is where chance begins (1), CALLS= how many calls are made (1000000), WORKERS= by how
 many at once (6). MODE=virtual repeats all to the last call, MODE=parallel (the default) finds
-races. CONFIG=kasan has a kernel with KASAN and lockdep. SCHED= and CPUS= as for make shell.
+races. CONFIG=debug,kasan has a kernel with KASAN and lockdep. SCHED= and CPUS= as for make shell.
 Two threads are a core, where CPUS is even, so that core scheduling can be asked for.
 
 Usage: fuzz.py
