@@ -112,6 +112,12 @@ def check_options(objects, options):
             raise Failure(f"{name}: asked for '{line or 'not set'}', Kconfig gives '{have.get(name) or 'not set'}'")
 
 
+def first_error(text):
+    """The first line of a build's output that tells of an error."""
+    error = re.search(r"^.*(?:error:|Error \d|undefined reference|No space).*$", text, re.M)
+    return error[0] if error else "no error line"
+
+
 def build(objects, *targets, tree=TREE, log=None):
     """Build with a line of progress every few seconds; what make says goes to the log."""
     log = log or objects / "build.log"
@@ -132,8 +138,7 @@ def build(objects, *targets, tree=TREE, log=None):
                 shown = time.monotonic()
                 say(f"kernel: {compiled} files compiled, {shown - start:.0f} s")
     if process.wait():
-        errors = re.findall(r"^.*(?:error:|Error \d|undefined reference|No space).*$", log.read_text(), re.M)
-        raise Failure(f"the build failed, see {log}: {errors[0] if errors else 'no error line'}")
+        raise Failure(f"the build failed, see {log}: {first_error(log.read_text())}")
     say(f"kernel: built in {time.monotonic() - start:.0f} s, {compiled} files compiled")
 
 

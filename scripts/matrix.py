@@ -164,8 +164,7 @@ def build(row):
         status, timed_out = run_for(BUILD_SECONDS, command, said, env=kernel.environment())
     text = log.read_text(errors="replace")
     if timed_out or status:
-        errors = re.findall(r"^.*(?:error:|Error \d|undefined reference|No space).*$", text, re.M)
-        raise Failure(f"the build failed: {errors[0] if errors else 'no error line'}, see {log}")
+        raise Failure(f"the build failed, see {log}: {kernel.first_error(text)}")
     if warning := re.search(r"^.*kernel/sched/.*warning:.*$", text, re.M):
         raise Failure(f"{warning[0]}, see {log}")
 
