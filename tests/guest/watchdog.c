@@ -153,6 +153,37 @@ static void no_false_alarm(void)
 	drop_group("small");
 }
 
+static void eager_hog(void *arg)
+{
+	pin(0, 0);
+	be_normal();
+	setpriority(PRIO_PROCESS, 0, -20);
+	hog(arg);
+}
+
+/*
+ * Each waits 57 ms for its turn. What is left of that counts 41 times as long at nice 19, so
+ * that many wait for two seconds, with all right.
+ */
+static void reniced(void)
+{
+	long long before = number_after(FALLBACKS, "");
+	pid_t pids[20];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pids); i++)
+		pids[i] = spawn(eager_hog, NULL);
+	sleep_ns(SEC / 2);
+	set_stall(STALL_MS);
+	for (i = 1; i < ARRAY_SIZE(pids); i++)
+		setpriority(PRIO_PROCESS, pids[i], 19);
+	sleep_ns(QUIET_S * SEC);
+	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
+			 "nice levels of tasks that wait change from -20 to 19: none is taken for stuck\n");
+	set_stall(30000);
+	finish_all(pids, ARRAY_SIZE(pids));
+}
+
 /* Does the log, since @log was opened, name the process? */
 static bool log_names(int log, pid_t pid)
 {
@@ -290,7 +321,7 @@ static void bad_faults(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	if (access(FAULT, F_OK))
 		ksft_exit_skip("a kernel without faults\n");
 	cpus = online_cpus();
@@ -299,6 +330,7 @@ int main(void)
 	setting();
 	sysrq();
 	no_false_alarm();
+	reniced();
 	bad_faults();
 	lost("task", napper);
 	if (cpus > 1)

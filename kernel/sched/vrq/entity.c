@@ -662,6 +662,20 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.level = vrq_policy_level(child);
 }
 
+/*
+ * What a task has until its deadline, and its span, for another nice level. Both: by how
+ * many spans a deadline is ahead tells the watchdog whether it can have been meant.
+ */
+static void rescale_for_nice(struct rq *rq, struct task_struct *p)
+{
+	unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
+	unsigned int to = vrq_nice_index(p);
+
+	p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline, rq_clock(rq), from, to);
+	p->vrq.span = div_u64(p->vrq.span * vrq_ratio(to), vrq_ratio(from));
+	p->vrq.prio = p->prio;
+}
+
 /**
  * vrq_update_entity - bring a task's state up to date with its priority
  * @rq: the run queue of @p, locked, its clock updated
@@ -677,15 +691,8 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 
 	rescale(rq, p, vrq_rr_ms());
 
-	if (p->vrq.prio != p->prio) {
-		unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0,
-					  VRQ_NICE_WIDTH - 1);
-
-		p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline,
-						       rq_clock(rq), from,
-						       vrq_nice_index(p));
-		p->vrq.prio = p->prio;
-	}
+	if (p->vrq.prio != p->prio)
+		rescale_for_nice(rq, p);
 
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
