@@ -3,7 +3,8 @@
 """Does the series apply, without fuzz, to every 6.12.y that the archives deliver?
 
 Upstream tarballs come from Debian's source packages, patched sources from the
-packages linux-source-6.12. quilt push -a and git am must give the same tree.
+packages linux-source-6.12. quilt push -a and git am must give the same tree, and
+kernel/sched/ of it builds without a warning, with the options of the guest kernel.
 
 Usage: check_versions.py
        check_versions.py --at-hand   only the source that build/tree is made from
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import kernel
 import patchform
 from common import BUILD, PATCHES, TREE, Failure, main_wrapper, run, say, series
 from tree import (
@@ -34,8 +36,6 @@ WORK = BUILD / "versions"
 TABLE = BUILD / "check-versions.txt"
 # Before this the scheduler's counters had other names
 OLDEST = "6.12.94"
-# How tar finds files below a directory of any name
-MATCH = ["--wildcards", "--no-wildcards-match-slash"]
 
 
 def upstream_offers(options):
@@ -82,13 +82,17 @@ def fetch_patched(version):
     return shutil.move(tarball, WORK / tarball.name)
 
 
-def extract(tarball, directory):
-    """Only the files that the series changes: all that patch and git am need."""
-    run("tar", "xf", tarball, "--strip-components=1", "-C", directory, *MATCH, *(f"*/{name}" for name in touched()))
+def patched_tree(tarball):
+    """A tree of what a tarball has, with the series."""
+    tree = WORK / "tree"
+    tree.mkdir()
+    run("tar", "xf", tarball, "--strip-components=1", "-C", tree)
+    push(tree)
+    return tree
 
 
 def originals(tree, directory):
-    """The same files of a tree that the series is applied to, as they were before: quilt keeps them."""
+    """The files that the series changes, from a tree that it is applied to, as they were before: quilt keeps them."""
     for name in touched():
         kept = [tree / ".pc" / patch.name / name for patch in series()]
         source = next((path for path in kept if path.exists()), tree / name)
@@ -118,6 +122,14 @@ def check(fill):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Failure(f"git am and quilt differ: {done.stdout.splitlines()[0]}")
+
+
+def build_scheduler(tree):
+    """Compile kernel/sched/ of a tree that the series is applied to."""
+    objects = WORK / "objects"
+    kernel.configure(objects, kernel.BASE, tree=tree)
+    kernel.build(objects, "prepare", "kernel/sched/", tree=tree)
+    kernel.check_warnings(objects / "build.log")
 
 
 def check_at_hand():
@@ -154,9 +166,11 @@ def check_all():
             tell(f"{name}: listed, not delivered")
             continue
         try:
-            check(lambda directory, source=tarball: extract(source, directory))
+            tree = patched_tree(tarball)
+            check(lambda directory, source=tree: originals(source, directory))
+            build_scheduler(tree)
             good.append(name)
-            tell(f"{name}: applies, quilt and git am agree")
+            tell(f"{name}: applies, quilt and git am agree, kernel/sched/ builds")
         except Failure as error:
             bad.append(name)
             tell(f"{name}: FAILED: {error}")

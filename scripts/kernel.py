@@ -3,7 +3,7 @@
 """Build the guest kernel of build/tree in build/kernel, with ccache.
 
 CONFIG=name adds configs/name.config (several, with commas) and builds in
-build/kernel-name. JOBS= says how many compilers run at once.
+build/kernel-name, modules too if it has any. JOBS= says how many compilers run at once.
 
 Usage: kernel.py           build; the last line printed is the path of the image
        kernel.py --config  only make the configuration
@@ -118,6 +118,12 @@ def first_error(text):
     return error[0] if error else "no error line"
 
 
+def check_warnings(log):
+    """Raise Failure if the compiler warned of the scheduler's files, in a build with this log."""
+    if warning := re.search(r"^.*kernel/sched/.*warning:.*$", log.read_text(errors="replace"), re.M):
+        raise Failure(f"{warning[0]}, see {log}")
+
+
 def build(objects, *targets, tree=TREE, log=None):
     """Build with a line of progress every few seconds; what make says goes to the log."""
     log = log or objects / "build.log"
@@ -149,7 +155,8 @@ def main():
     configure(objects, fragment_names())
     if sys.argv[1:] == ["--config"]:
         return
-    build(objects, "bzImage")
+    modules = ["modules"] if dict(wanted(objects / ".config")).get("CONFIG_MODULES") else []
+    build(objects, "bzImage", *modules)
     say(str(image_path()))
 
 

@@ -165,8 +165,7 @@ def build(row):
     text = log.read_text(errors="replace")
     if timed_out or status:
         raise Failure(f"the build failed, see {log}: {kernel.first_error(text)}")
-    if warning := re.search(r"^.*kernel/sched/.*warning:.*$", text, re.M):
-        raise Failure(f"{warning[0]}, see {log}")
+    kernel.check_warnings(log)
 
 
 def archive(row):
