@@ -134,7 +134,7 @@ PLANS = [
     *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (2, 3, 8, 16)),
     *(Plan("virtual", cpus, "vrq", TIMES + LONG) for cpus in (1, 4)),
     Plan("parallel", 8, "vrq", RACES, "smt"),
-    Plan("virtual", 8, "vrq", ["topology", "smt", *TIMES, *LONG], "smt"),
+    Plan("virtual", 8, "vrq", ["topology", "smt", *TIMES], "smt"),
     Plan("parallel", 4, "vrq", RACES, "llc"),
     Plan("parallel", 4, "vrq", RACES, "nodes"),
     Plan("parallel", 4, "vrq", RACES, "alone"),
@@ -151,11 +151,16 @@ PLANS = [
     *(Plan("virtual", 4, sched, ["groupsv1"], what="groupsv1") for sched in ("vrq", "fair")),
     Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
-    # the scheduler is changed while the machine runs, from either
-    *(Plan("virtual", 4, sched, ["switch"], what="switch") for sched in ("vrq", "fair")),
+    # The scheduler is changed while the machine runs, from either. Not in parallel mode: QEMU
+    # (10.0, notdirty_write()) drops what it has translated before it stores the new code. Another
+    # CPU that translates in between keeps the old code, an int3 of a static key: "Oops: int3"
+    Plan("virtual", 4, "vrq", ["switch"], what="switch"),
+    Plan("virtual", 8, "fair", ["switch"], "smt", what="switch"),
     Plan("virtual", 16, "vrq", ["switch"], what="switch"),
     Plan("virtual", 1, "fair", ["switch"], what="switch"),
-    Plan("parallel", 4, "fair", ["switch"], what="switch"),
+    # what a user without privilege gets by tricks. With preempt=full a task that holds a lock of the
+    # kernel's may be preempted, and root's shell waits for it: under fair as well
+    Plan("virtual", 4, "vrq", ["attackers"], append="preempt=voluntary", what="attackers"),
     # a task is lost on purpose, and found
     *(Plan("virtual", cpus, "vrq", ["watchdog"], what="watchdog") for cpus in (1, 4)),
     # full is the default
@@ -239,7 +244,7 @@ sed 's/^/# node /' /sys/devices/system/node/node*/cpulist
 
 
 # What the script and the programs call
-TOOLS = "lscpu sed sort timeout true"
+TOOLS = "lscpu sed sort timeout"
 
 
 def guest_script(programs):

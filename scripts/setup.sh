@@ -52,9 +52,9 @@ qemu_version()
 		sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p'
 }
 
-# QEMU before 8 loses an int3 of the kernel's static branches now and then.
-# The backports of Debian 12 have a newer one; they are read through lists of
-# our own, so that the machine's stay as they are.
+# QEMU before 8 loses an int3 of the kernel's static branches now and then; 10
+# still does in parallel mode, but rarely. The backports of Debian 12 have it;
+# they are read through lists of our own, so that the machine's stay as they are.
 install_qemu()
 {
 	# shellcheck disable=SC1091 # not ours

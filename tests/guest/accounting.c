@@ -110,26 +110,20 @@ static void switches(void)
 /* /proc/PID/schedstat: time on the CPU, time waiting, slices */
 static void waiting(int cpus)
 {
-	unsigned long long ran = 0, waited = 0, slices = 0;
+	struct schedstat stat = {};
 	pid_t pids[2 * MAX_CPUS];
-	char path[64];
-	FILE *file;
 	int i;
 
 	for (i = 0; i < 2 * cpus; i++)
 		pids[i] = spawn(normal_hog, NULL);
 	sleep_ns(SEC);
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pids[0]);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%llu %llu %llu", &ran, &waited, &slices) != 3)
-		ksft_print_msg("%s cannot be read\n", path);
-	if (file)
-		fclose(file);
+	if (!read_schedstat(pids[0], &stat))
+		ksft_print_msg("/proc/%d/schedstat cannot be read\n", pids[0]);
 	for (i = 0; i < 2 * cpus; i++)
 		finish(pids[i]);
-	ksft_test_result(waited > 200 * MSEC && ran > 200 * MSEC && slices > 2,
+	ksft_test_result(stat.waited > 200 * MSEC && stat.ran > 200 * MSEC && stat.slices > 2,
 			 "schedstat: ran %llu ms, waited %llu ms, %llu slices\n",
-			 ran / MSEC, waited / MSEC, slices);
+			 stat.ran / MSEC, stat.waited / MSEC, stat.slices);
 }
 
 int main(void)

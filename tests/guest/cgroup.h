@@ -192,15 +192,6 @@ static inline void sleep_until(uint64_t ns)
 		;
 }
 
-/* Use @ns of the CPU's time */
-static inline void use_ns(uint64_t ns)
-{
-	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		;
-}
-
 /* Until a period of a group begins that has a limit and is not idle */
 static inline void await_period(const char *group)
 {

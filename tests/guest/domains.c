@@ -39,7 +39,7 @@ static uint64_t deviation(const pid_t *pids, int n, uint64_t ns)
  */
 static void evens_out(int cpus, int width)
 {
-	pid_t pids[2 * MAX_CPUS];
+	pid_t pids[2 * MAX_CPUS] = { 0 };
 	uint64_t per_mille;
 	int cpu, n = 0, i;
 

@@ -22,15 +22,6 @@
 static int cpus;
 static pid_t hogs[HOGS_A_CPU * MAX_CPUS];
 
-/* Use @ns of the CPU's time */
-static void use_ns(uint64_t ns)
-{
-	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		;
-}
-
 static void start_hogs(void)
 {
 	int i;
@@ -202,19 +193,10 @@ static void become_another(void *unused)
 /* Looks like a sleeper, then lets children work */
 static void fork_for_moments(void *unused)
 {
-	pid_t pid;
-
 	(void)unused;
 	be_normal();
 	sleep_ns(300 * MSEC);
-	for (;;) {
-		pid = fork();
-		if (!pid) {
-			use_ns(MOMENT_NS);
-			_exit(0);
-		}
-		waitpid(pid, NULL, 0);
-	}
+	let_children_work(MOMENT_NS);
 }
 
 /* How many pairs are looked at, one after the other */

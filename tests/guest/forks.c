@@ -48,7 +48,7 @@ static void exec_storm(void)
 	for (i = 0; i < 64; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
-			execl("/bin/true", "true", NULL);
+			execl("/proc/self/exe", "true", NULL);
 			_exit(1);
 		}
 	}
@@ -80,8 +80,11 @@ static void threads(void)
 	ksft_test_result(!bad, "64 threads that yield end (%d do not)\n", bad);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	/* What exec_storm() executes: there need not be another program */
+	if (argc && !strcmp(argv[0], "true"))
+		return 0;
 	ksft_print_header();
 	ksft_set_plan(3);
 	fork_storm();

@@ -13,7 +13,6 @@
 
 #include "cgroup.h"
 
-#define NOBODY		65534
 #define ACTIVE		"/sys/kernel/sched/active"
 #define FALLBACKS	"/sys/kernel/sched/fallbacks"
 #define DEBUG		"/sys/kernel/debug/sched/"
@@ -28,10 +27,6 @@
 
 /* No call of a worker takes longer, once it is normal and in no group */
 #define LOST_NS		(120 * SEC)
-
-#ifndef PR_SCHED_CORE
-#define PR_SCHED_CORE	62
-#endif
 
 /* As sched_setattr() has it, and room for what is not known yet */
 union attr {
@@ -749,7 +744,6 @@ static void ask(void)
 
 static void __attribute__((noreturn)) work(int number, uint64_t seed, uint64_t calls)
 {
-	static const struct rlimit none;
 	int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -757,7 +751,7 @@ static void __attribute__((noreturn)) work(int number, uint64_t seed, uint64_t c
 	me = &area->workers[number];
 	/* each second one has no privilege */
 	root = !(number & 1);
-	if (!root && (setrlimit(RLIMIT_RTPRIO, &none) || setgid(NOBODY) || setuid(NOBODY)))
+	if (!root && !become_nobody())
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1);

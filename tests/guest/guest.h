@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,6 +32,21 @@
 #ifndef SCHED_ISO
 #define SCHED_ISO	4
 #endif
+#ifndef PR_SCHED_CORE
+#define PR_SCHED_CORE		62
+#define PR_SCHED_CORE_CREATE	1
+#endif
+
+/* For sched_setattr(), as in the kernel; not all C libraries have it */
+struct attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+#define NOBODY		65534
 
 /* How often VRQ took each path */
 #define COUNTERS	"/sys/kernel/debug/sched/vrq"
@@ -338,6 +355,72 @@ static inline void normal_hog_on_cpu_0(void *counter)
 	be_normal();
 	pin(0, 0);
 	hog(counter);
+}
+
+/* Use @ns of the CPU's time */
+static inline void use_ns(uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+/* For ever, children that use @ns of the CPU's time each, one after the other */
+static inline void let_children_work(uint64_t ns)
+{
+	pid_t pid;
+
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			use_ns(ns);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* From here on the caller can do what everybody can */
+static inline bool become_nobody(void)
+{
+	static const struct rlimit none;
+
+	return !setrlimit(RLIMIT_RTPRIO, &none) && !setrlimit(RLIMIT_NICE, &none) &&
+	       !setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY);
+}
+
+/* The length of the caller's slices, ns. 0: as long as those of others */
+static inline bool set_slice(int policy, uint64_t ns)
+{
+	struct attributes attr = {
+		.size = sizeof(attr),
+		.policy = policy,
+		.runtime = ns,
+	};
+
+	return !syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* /proc/PID/schedstat: time on a CPU and time waiting, ns, and how many slices */
+struct schedstat {
+	unsigned long long ran, waited, slices;
+};
+
+static inline bool read_schedstat(pid_t pid, struct schedstat *stat)
+{
+	char path[64];
+	FILE *file;
+	bool good;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	good = fscanf(file, "%llu %llu %llu", &stat->ran, &stat->waited, &stat->slices) == 3;
+	fclose(file);
+
+	return good;
 }
 
 /* What @n processes have used of the CPUs together, ns */

@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include "guest.h"
 
-#define NOBODY		65534
 #define ISO_CPU		"/proc/sys/kernel/iso_cpu"
 #define MAX		64
 #define STARVED		200
@@ -35,13 +34,11 @@ struct tried {
 
 static void as_nobody(void *arg)
 {
-	static const struct rlimit none;
 	struct tried *tried = arg;
 	int status;
 
 	be_normal();
-	if (setrlimit(RLIMIT_RTPRIO, &none) || setrlimit(RLIMIT_NICE, &none) ||
-	    setuid(NOBODY))
+	if (!become_nobody())
 		_exit(1);
 	tried->high = try_policy(SCHED_ISO, 1);
 	tried->iso = try_policy(SCHED_ISO | SCHED_RESET_ON_FORK, 0);

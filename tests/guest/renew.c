@@ -480,18 +480,10 @@ static void test_leave_cpuset(void)
 	end_all();
 }
 
-struct deadline_attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
 /* Reserves as much of a CPU as it can get */
 static void reserve(void *arg)
 {
-	struct deadline_attr attr = {
+	struct attributes attr = {
 		.size = sizeof(attr), .policy = 6 /* SCHED_DEADLINE */,
 		.runtime = 94 * MSEC, .deadline = 100 * MSEC, .period = 100 * MSEC,
 	};

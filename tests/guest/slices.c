@@ -12,34 +12,13 @@
 #define LONGEST_NS	(2 * RR_NS)
 #define WATCH_NS	(2 * SEC)
 
-/* As in the kernel; not all C libraries have it */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
 static uint64_t slice_of(pid_t pid)
 {
-	struct attr attr = {};
+	struct attributes attr = {};
 
 	if (syscall(SYS_sched_getattr, pid, &attr, sizeof(attr), 0))
 		return 0;
 	return attr.runtime;
-}
-
-/* 0: as long as those of others */
-static bool set_slice(int policy, uint64_t ns)
-{
-	struct attr attr = {
-		.size = sizeof(attr),
-		.policy = policy,
-		.runtime = ns,
-	};
-
-	return !syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
 static void reads_back(void)

@@ -5,9 +5,8 @@
  * away, all at the same time. Afterwards nobody is lost, and shares are what they should
  * be. And of many groups that come and go nothing is left.
  */
-#include "cgroup.h"
+#include "changes.h"
 
-#define GROUPS		6
 #define WORKERS		24
 #define STORM_NS	(6 * SEC)
 /* How many groups come and go, and what memory may be lost meanwhile: 100 bytes of each */
@@ -22,21 +21,10 @@ struct worker {
 
 static struct worker *workers;
 static pid_t pids[WORKERS];
-static int cpus;
 
-static void group_name(char *name, int i)
+static pid_t somebody(void)
 {
-	/* each second one is in the one before it */
-	if (i % 2)
-		snprintf(name, GROUP_NAME, "s%d/in", i - 1);
-	else
-		snprintf(name, GROUP_NAME, "s%d", i);
-}
-
-/* Those that tasks can be in: a group with the controller for groups in it has none */
-static void leaf_name(char *name)
-{
-	group_name(name, rand() % (GROUPS / 2) * 2 + 1);
+	return pids[rand() % WORKERS];
 }
 
 static void spin(void *arg)
@@ -90,79 +78,6 @@ static void start_workers(void)
 	start_all(pids, WORKERS);
 }
 
-static void move_somebody(void)
-{
-	char name[GROUP_NAME];
-
-	leaf_name(name);
-	move_to(rand() % 8 ? name : "", pids[rand() % WORKERS]);
-}
-
-static void change_weight(void)
-{
-	char name[GROUP_NAME];
-
-	group_name(name, rand() % GROUPS);
-	group_put_number(name, "cpu.weight", 1 + rand() % 1000);
-}
-
-static void change_limit(void)
-{
-	static const char * const limits[] = { "max", "2000 10000", "50000 100000", "1000 5000" };
-	char name[GROUP_NAME];
-
-	group_name(name, rand() % GROUPS);
-	group_put(name, "cpu.max", limits[rand() % 4]);
-}
-
-static void change_idle(void)
-{
-	char name[GROUP_NAME];
-
-	group_name(name, rand() % GROUPS);
-	group_put(name, "cpu.idle", rand() % 3 ? "0" : "1");
-}
-
-static void change_affinity(void)
-{
-	uint64_t mask = rand() % 3 ? ~0ULL : 1ULL << rand() % cpus;
-	cpu_set_t set;
-	int cpu;
-
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < cpus && cpu < 64; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
-	/* its CPU may be offline just now */
-	sched_setaffinity(pids[rand() % WORKERS], sizeof(set), &set);
-}
-
-static void change_policy(void)
-{
-	static const int policies[] = { SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_OTHER };
-	struct sched_param param = { .sched_priority = 0 };
-	pid_t pid = pids[rand() % WORKERS];
-
-	sched_setscheduler(pid, policies[rand() % 4], &param);
-	setpriority(PRIO_PROCESS, pid, rand() % 20);
-}
-
-static void make_and_remove(void)
-{
-	char name[GROUP_NAME];
-
-	snprintf(name, sizeof(name), "t%d", rand() % 8);
-	make_group(name);
-	group_put(name, "cpu.max", "1000 5000");
-	move_to(name, pids[rand() % WORKERS]);
-	move_somebody();
-	/* stays if somebody is in it, and is tried again */
-	char path[GROUP_PATH];
-
-	group_path(path, name, "");
-	rmdir(path);
-}
-
 static void take_cpu_away(void)
 {
 	int cpu = 1 + rand() % (cpus > 1 ? cpus - 1 : 1);
@@ -199,12 +114,7 @@ static void calm_down(void)
 	char name[GROUP_NAME];
 	int i;
 
-	for (i = 0; i < GROUPS; i++) {
-		group_name(name, i);
-		group_put(name, "cpu.max", "max");
-		group_put(name, "cpu.idle", "0");
-		group_put_number(name, "cpu.weight", 100);
-	}
+	groups_as_made();
 	for (i = 0; i < WORKERS; i++) {
 		group_name(name, i % 2 ? 1 : 3);
 		if (!settle_in(name, pids[i]))
@@ -249,21 +159,6 @@ static int lost_workers(void)
 		lost++;
 	}
 	return lost;
-}
-
-static void remove_groups(void)
-{
-	char name[GROUP_NAME];
-	int i;
-
-	for (i = 0; i < 8; i++) {
-		snprintf(name, sizeof(name), "t%d", i);
-		drop_group(name);
-	}
-	for (i = GROUPS - 1; i >= 0; i--) {
-		group_name(name, i);
-		drop_group(name);
-	}
 }
 
 /* Each group has a part for each CPU */

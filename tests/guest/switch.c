@@ -336,10 +336,157 @@ static void accounting(void)
 	finish(pid);
 }
 
+/* What is told of two hogs on one CPU, ns */
+struct told {
+	uint64_t ran, waited, group_used, pressure;
+};
+
+static void tell_of(const pid_t *pids, struct told *told)
+{
+	struct schedstat stats[2] = {};
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!read_schedstat(pids[i], &stats[i]))
+			ksft_print_msg("/proc/%d/schedstat cannot be read\n", pids[i]);
+	told->ran = stats[0].ran + stats[1].ran;
+	told->waited = stats[0].waited + stats[1].waited;
+	told->group_used = group_number("told", "cpu.stat", "usage_usec") * 1000;
+	told->pressure = group_number("told", "cpu.pressure", "total=") * 1000;
+}
+
+/* One of two hogs on a CPU runs and the other one waits, whoever schedules them */
+static void statistics(void)
+{
+	struct told before, after;
+	uint64_t ns, low, high;
+	pid_t pids[2];
+	int i;
+
+	make_group("told");
+	for (i = 0; i < 2; i++) {
+		pids[i] = spawn_in("told", hog, NULL);
+		pin(pids[i], 0);
+	}
+	start_all(pids, 2);
+	sleep_ns(100 * MSEC);
+	ns = now_ns();
+	tell_of(pids, &before);
+	for (i = 0; i < 20; i++) {
+		sleep_ns(30 * MSEC);
+		switch_over();
+	}
+	tell_of(pids, &after);
+	ns = now_ns() - ns;
+	finish_all(pids, 2);
+	drop_group("told");
+
+	/* A task's wait is told when it is over: a turn, and what CPU 0 has to do for others */
+	low = ns * 90 / 100;
+	high = ns * 105 / 100;
+	after.ran -= before.ran;
+	after.waited -= before.waited;
+	after.group_used -= before.group_used;
+	after.pressure -= before.pressure;
+	timed_result(after.ran > low && after.ran < high && after.waited > low && after.waited < high,
+		     "two hogs have run for %llu and waited for %llu of %llu ms in 20 switches\n",
+		     (unsigned long long)(after.ran / MSEC), (unsigned long long)(after.waited / MSEC),
+		     (unsigned long long)(ns / MSEC));
+	timed_result(after.group_used > low && after.group_used < high,
+		     "their group has used %llu ms\n", (unsigned long long)(after.group_used / MSEC));
+	if (!before.pressure && !after.pressure)
+		ksft_test_result_skip("there is no cpu.pressure\n");
+	else
+		timed_result(after.pressure > low && after.pressure < high,
+			     "and somebody in it waited for %llu ms\n",
+			     (unsigned long long)(after.pressure / MSEC));
+}
+
+/* A hog on CPU 0 with a session, and so an autogroup, of its own, and two more in there */
+static void hogs_of_a_session(void *arg)
+{
+	int *n = arg, i;
+
+	be_normal();
+	setsid();
+	for (i = 1; i < *n; i++)
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			break;
+		}
+	normal_hog_on_cpu_0(NULL);
+}
+
+#define AUTOGROUP	"/proc/sys/kernel/sched_autogroup_enabled"
+
+/* One hog and three, in a session each, have half of a CPU each before and after */
+static void autogroups(void)
+{
+	static int one = 1, three = 3;
+	long long enabled = number_after(AUTOGROUP, ""), nice = 0;
+	double part[3];
+	bool good = true;
+	pid_t pids[2];
+	char path[64];
+	int turn;
+
+	if (!put(AUTOGROUP, "1")) {
+		ksft_test_result_skip("no autogroups\n");
+		return;
+	}
+	pids[0] = spawn(hogs_of_a_session, &one);
+	pids[1] = spawn(hogs_of_a_session, &three);
+	sleep_ns(200 * MSEC);
+	snprintf(path, sizeof(path), "/proc/%d/autogroup", pids[0]);
+	for (turn = 0; turn < 3; turn++) {
+		sleep_ns(300 * MSEC);
+		part[turn] = percent(cpu_time_within(pids[0], SEC), SEC);
+		good = good && part[turn] > 45 && part[turn] < 55 && switch_over();
+	}
+	/* Three times it was changed; once more, and that of the test is active again */
+	switch_over();
+	/* The nice level of an autogroup stays as well */
+	good = put(path, "5") && switch_over() && switch_over() && good;
+	nice = number_after(path, "nice");
+	timed_result(good && nice == 5,
+		     "a session has half of a CPU, before and after: %.1f%%, %.1f%%, %.1f%%; nice %lld\n",
+		     part[0], part[1], part[2], nice);
+	finish_all(pids, 2);
+	put(AUTOGROUP, enabled ? "1" : "0");
+}
+
+/* Threads of a core are for tasks with one cookie: under fair only */
+static void core_scheduling(void)
+{
+	bool vrq = under_vrq(), refused, busy, freed = false;
+	pid_t pid = spawn(normal_hog, NULL);
+	int ms, error;
+
+	switch_to(false);
+	error = prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, pid, 0, 0) ? errno : 0;
+	busy = !switch_to(true) && errno == EBUSY && !under_vrq();
+	finish(pid);
+	/* The last task with a cookie is gone; the kernel puts it away some time later */
+	for (ms = 0; ms < 1000 && !freed; ms++) {
+		freed = switch_to(true);
+		sleep_ns(MSEC);
+	}
+	pid = spawn(normal_hog, NULL);
+	refused = prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, pid, 0, 0) && errno == EOPNOTSUPP;
+	finish(pid);
+	if (error)
+		ksft_test_result_skip("no core scheduling: %s\n", strerror(error));
+	else
+		ksft_test_result(busy && freed && refused,
+				 "core scheduling in use refuses vrq (%d), which comes after it (%d), and refuses it (%d)\n",
+				 busy, freed, refused);
+	switch_to(vrq);
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(12);
+	ksft_set_plan(17);
 	cpus = online_cpus();
 	need_groups();
 	be_supervisor_of_groups();
@@ -352,6 +499,9 @@ int main(void)
 	shares(true);
 	shares(false);
 	limits();
+	statistics();
+	autogroups();
+	core_scheduling();
 	storm();
 	ksft_finished();
 }
