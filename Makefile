@@ -5,7 +5,7 @@ BUILD ?= $(CURDIR)/build
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
 export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS MATRIX SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH CALLS WORKERS \
-	KCONFIG DEFAULT
+	KCONFIG DEFAULT MINUTES ROUNDS SECONDS PARTS STORMS
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -76,6 +76,12 @@ soak: kernel
 fuzz: kernel
 	@$(PYTHON) scripts/fuzz.py
 
+## make torture   an hour of rounds, each with a seed: rcutorture, locktorture, storms, rt-tests (MINUTES= SEED=
+##                ROUNDS= SECONDS= PARTS="storms ..." STORMS="hotplug ..." MODE=parallel|virtual CONFIG=debug,torture)
+torture:
+	@$(MAKE) --no-print-directory kernel CONFIG=$(or $(CONFIG),torture)
+	@CONFIG=$(or $(CONFIG),torture) $(PYTHON) scripts/torture.py
+
 ## make cost      bench-quick of sched=fair, against the same source without our series
 cost: kernel
 	@$(VENV)/python scripts/cost.py
@@ -113,4 +119,4 @@ clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
 .PHONY: help setup tree kernel run shell test test-many model matrix check bench bench-quick bench-here \
-	bench-compare soak fuzz cost series patch dist deb test-deb stats check-versions clean
+	bench-compare soak fuzz torture cost series patch dist deb test-deb stats check-versions clean

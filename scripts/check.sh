@@ -80,6 +80,7 @@ divisions()
 tools_c()
 {
 	make -s -C "$top/tests/guest" OUT="$build/tests/guest" TREE="$tree"
+	make -s -C "$top/tests/torture" OUT="$build/torture" TREE="$tree"
 }
 
 step "series in sync, and in its form" in_sync
@@ -91,7 +92,8 @@ step "sparse, affinity" compile ext kernel/sched/renew_affinity.o C=2
 step "W=1, 32 bits, one CPU" compile up32 kernel/sched/ W=1
 step "sparse, 32 bits, one CPU" compile up32 kernel/sched/vrq/ C=2
 step "32 bits link, one CPU" divisions
-step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top/.ci/run"
+step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top"/tests/torture/*.sh \
+	"$top/.ci/run"
 step "ruff" "$build/venv/bin/ruff" check -q "$top/scripts" "$top/tests"
 step "ruff format" "$build/venv/bin/ruff" format -q --check "$top/scripts" "$top/tests"
 step "guest tests compile" tools_c
