@@ -10,7 +10,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$top/build}
 requirements=$top/scripts/requirements.txt
 
-packages="bc bison build-essential ccache crun dwarves flex git libcap-dev
+packages="bc bison build-essential ccache crun dwarves flex git kmod libcap-dev
 libelf-dev libssl-dev linux-perf patch python3 python3-venv quilt rt-tests
 shellcheck sparse stress-ng xz-utils"
 
