@@ -95,6 +95,8 @@ def run_here(text, timeout):
 
 def run_guest(text, kernel, setting, name, number, timeout, **options):
     """The same in a guest."""
+    workload = WORKLOADS[name]
+    turns = memory_guest.short_round(setting.cpus) if workload.short_turns() else 0
     try:
         memory_guest.check(kernel.image)
         result = memory_guest.boot(
@@ -106,7 +108,7 @@ def run_guest(text, kernel, setting, name, number, timeout, **options):
             timeout=timeout,
             name=f"bench-{name}-{kernel.name}",
             seed=number + 1,
-            **({"round_us": memory_guest.short_round(setting.cpus) if WORKLOADS[name].short_turns() else 0} | options),
+            **({"round_us": turns, "memory": workload.memory} | options),
         )
     except Failure as error:
         return None, "", str(error)

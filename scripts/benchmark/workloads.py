@@ -68,6 +68,7 @@ class Workload:
     quick_rows: tuple[str, ...] = ()  # all that --quick measures, if it is not all
     modes: tuple[str, ...] = ("virtual", "parallel", "here")
     turns: bool = False  # CPUs have to take short ones, though no latency is measured
+    memory: str = "2G"  # of the guest
 
     def short_turns(self):
         """In virtual time, do CPUs have to take turns of some microseconds?"""
@@ -450,6 +451,23 @@ PRICE_ROWS = {
     "wake-remote-ns": Row("a wake-up, another CPU that is idle", "ns", cpus=2),
 }
 
+PAUSE_TASKS = (100, 1000, 10000, 50000)
+
+
+def pause(setting):
+    sizes = PAUSE_TASKS[:3] if setting.quick else PAUSE_TASKS
+    return "".join(f'"$BIN/pause" {kind} {size} | under {kind}-{size}\n' for kind in ("sleep", "run") for size in sizes)
+
+
+def pause_rows():
+    return {
+        f"{kind}-{size}-to-{to}-us": Row(f"to {to}, {size:,} tasks that {kind}", "µs", "")
+        for kind in ("sleep", "run")
+        for size in PAUSE_TASKS
+        for to in ("fair", "vrq")
+    }
+
+
 # Loops of hackbench in all groups together, whatever the number of CPUs: 400 messages each
 MANY = 800
 
@@ -582,6 +600,15 @@ WORKLOADS = {
         desktop,
         desktop_rows(),
         ("gcc", "make"),
+    ),
+    "pause": Workload(
+        "all CPUs stopped for a live switch, one CPU",
+        pause,
+        pause_rows(),
+        root=True,
+        cpus=1,
+        modes=("virtual",),
+        memory="6G",
     ),
     "shares": Workload("fair shares, largest deviation", shares, shares_rows(), root=True),
     "groups": Workload(
