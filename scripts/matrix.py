@@ -58,13 +58,14 @@ class Machine:
         return f"{self.programs or self.cross}gcc"
 
 
-X86 = "-machine q35 -cpu max -accel tcg,thread=single -icount shift=1,sleep=off -append console=ttyS0,tsc=reliable"
+X86 = "-machine q35 -accel tcg,thread=single -icount shift=1,sleep=off -append console=ttyS0,tsc=reliable"
 WEAK = "-machine virt -accel tcg,thread=multi -append HOST_STOPS_CPUS=1"
 MACHINES = {
-    "x86_64": Machine("x86_64", f"qemu-system-x86_64 {X86}", "arch/x86/boot/bzImage"),
+    "x86_64": Machine("x86_64", f"qemu-system-x86_64 -cpu max {X86}", "arch/x86/boot/bzImage"),
     "i386": Machine(
         "i386",
-        f"qemu-system-x86_64 {X86}",
+        # AMD's, which it is else, a 32-bit kernel takes for one that is not made for SMP, and warns
+        f"qemu-system-x86_64 -cpu max,vendor=GenuineIntel {X86}",
         "arch/x86/boot/bzImage",
         programs="i686-linux-gnu-",
         packages="gcc-i686-linux-gnu libc6-dev-i386-cross",
