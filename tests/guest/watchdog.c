@@ -311,17 +311,50 @@ static void lost_kick(void)
 	confine(0, ~0ULL);
 }
 
+static void lock_up(void *fault)
+{
+	be_normal();
+	pin(0, cpus - 1);
+	put(FAULT, fault);
+}
+
+/* A CPU that does not switch tasks for longer than mainline's detector waits, and one that does */
+static void lockup(void)
+{
+	struct counter *counter = shared(sizeof(*counter));
+	long long before = number_after(FALLBACKS, "");
+	pid_t hog = spawn(counting_hog, counter), pid;
+	bool good, fell_back;
+
+	must_put("/proc/sys/kernel/watchdog_thresh", "1");
+	pid = spawn(lock_up, "lockup 1000");
+	waitpid(pid, NULL, 0);
+	sleep_ns(300 * MSEC);
+	ksft_test_result(number_after(FALLBACKS, "") == before && under_vrq() && goes_on(counter),
+			 "a CPU that does not switch tasks for half of the time allowed: VRQ stays\n");
+
+	pid = spawn(lock_up, "lockup 4000");
+	fell_back = falls_back(before, 10000);
+	waitpid(pid, NULL, 0);
+	good = fell_back && file_says(REASON, "soft lockup") && goes_on(counter) &&
+	       put(SWITCH_FILE, "vrq") && under_vrq() && goes_on(counter);
+	ksft_test_result(good, "a soft lockup: the fair class takes over, and VRQ again\n");
+	must_put("/proc/sys/kernel/watchdog_thresh", "10");
+	finish(hog);
+}
+
 static void bad_faults(void)
 {
 	ksft_test_result(!put(FAULT, "queue 1") && errno == EINVAL && !put(FAULT, "task") &&
-			 errno == EINVAL && !put(FAULT, "task 0") && errno == EINVAL,
+			 errno == EINVAL && !put(FAULT, "task 0") && errno == EINVAL &&
+			 !put(FAULT, "lockup 60001") && errno == EINVAL,
 			 "faults that do not exist: EINVAL\n");
 }
 
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(12);
 	if (access(FAULT, F_OK))
 		ksft_exit_skip("a kernel without faults\n");
 	cpus = online_cpus();
@@ -338,5 +371,6 @@ int main(void)
 	else
 		ksft_test_result_skip("one CPU, which has no slot\n");
 	lost_kick();
+	lockup();
 	ksft_finished();
 }

@@ -3,7 +3,11 @@
  * Faults that are made on purpose: /sys/kernel/debug/sched/vrq_fault. Built with
  * CONFIG_SCHED_VRQ_FAULT_INJECTION only.
  */
+#include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -35,12 +39,53 @@ bool __vrq_fault(enum vrq_fault fault, const struct task_struct *p)
 	       atomic_cmpxchg(&victims[fault], p->pid, 0) == p->pid;
 }
 
-/* "task 123" */
+/* Longer than any detector of lockups waits for by default, ms */
+#define LOCKUP_MAX_MS	(60 * MSEC_PER_SEC)
+
+/* This CPU does not switch tasks for a while */
+static int lock_up(int ms)
+{
+	if (ms > LOCKUP_MAX_MS)
+		return -EINVAL;
+
+	preempt_disable();
+	mdelay(ms);
+	preempt_enable();
+
+	return 0;
+}
+
+/* Until when locks seem to be taken, and when one last did so on each CPU, jiffies */
+static unsigned long locks_until = INITIAL_JIFFIES;
+static DEFINE_PER_CPU(unsigned long, missed_at);
+
+/**
+ * __vrq_fault_lock - is the lock of another CPU's run queue to seem taken?
+ *
+ * As where the slices of two CPUs end at the same ticks, each of which holds its own
+ * lock as the other one tries it. Who looks again at the next tick finds it free.
+ *
+ * On the CPU that tries it, with interrupts off. Return: true if so.
+ */
+bool __vrq_fault_lock(void)
+{
+	unsigned long now = jiffies;
+
+	if (time_after(now, READ_ONCE(locks_until)) ||
+	    now - __this_cpu_read(missed_at) <= 1)
+		return false;
+
+	__this_cpu_write(missed_at, now);
+
+	return true;
+}
+
+/* "task 123"; "lockup 4000" and "locks 4000", which take ms and not a process ID */
 static ssize_t fault_write(struct file *file, const char __user *text, size_t len,
 			   loff_t *pos)
 {
 	char buf[32], name[8];
-	int pid, fault;
+	int pid, fault, err;
 
 	if (len >= sizeof(buf))
 		return -EINVAL;
@@ -50,10 +95,18 @@ static ssize_t fault_write(struct file *file, const char __user *text, size_t le
 
 	if (sscanf(buf, "%7s %d", name, &pid) != 2 || pid <= 0)
 		return -EINVAL;
-	fault = match_string(names, VRQ_FAULTS, name);
-	if (fault < 0)
-		return -EINVAL;
-	atomic_set(&victims[fault], pid);
+	if (!strcmp(name, "lockup")) {
+		err = lock_up(pid);
+		return err ?: len;
+	}
+	if (!strcmp(name, "locks")) {
+		WRITE_ONCE(locks_until, jiffies + msecs_to_jiffies(pid));
+	} else {
+		fault = match_string(names, VRQ_FAULTS, name);
+		if (fault < 0)
+			return -EINVAL;
+		atomic_set(&victims[fault], pid);
+	}
 	static_branch_enable(&vrq_faults_asked_for);
 
 	return len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Faults that are made on purpose, for tests of the watchdog.
+ * Faults that are made on purpose, for tests.
  */
 #ifndef _KERNEL_SCHED_VRQ_FAULT_H
 #define _KERNEL_SCHED_VRQ_FAULT_H
@@ -27,6 +27,7 @@ enum vrq_fault {
 DECLARE_STATIC_KEY_FALSE(vrq_faults_asked_for);
 
 bool __vrq_fault(enum vrq_fault fault, const struct task_struct *p);
+bool __vrq_fault_lock(void);
 void vrq_create_faults(void);
 
 /* Is something to go wrong now, for @p? Any context */
@@ -34,8 +35,19 @@ static inline bool vrq_fault(enum vrq_fault fault, const struct task_struct *p)
 {
 	return static_branch_unlikely(&vrq_faults_asked_for) && __vrq_fault(fault, p);
 }
+
+/* Is the lock of another CPU's run queue to seem taken? With interrupts off */
+static inline bool vrq_fault_lock(void)
+{
+	return static_branch_unlikely(&vrq_faults_asked_for) && __vrq_fault_lock();
+}
 #else
 static inline bool vrq_fault(enum vrq_fault fault, const struct task_struct *p)
+{
+	return false;
+}
+
+static inline bool vrq_fault_lock(void)
 {
 	return false;
 }

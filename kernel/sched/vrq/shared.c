@@ -12,6 +12,7 @@
  * is not known before.
  */
 #include "counters.h"
+#include "fault.h"
 #include "idle.h"
 #include "queue.h"
 #include "shared.h"
@@ -225,7 +226,8 @@ static struct task_struct *first_with_lock(struct rq *rq,
 		/* of another domain, and this mask is not that of the first */
 		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
 			continue;
-		if (task_rq(p) == rq || raw_spin_rq_trylock(task_rq(p)))
+		if (task_rq(p) == rq ||
+		    (!vrq_fault_lock() && raw_spin_rq_trylock(task_rq(p))))
 			return p;
 		*missed = true;
 		vrq_count(VRQ_SHARED_MISSED);
