@@ -99,9 +99,9 @@ static void offer_slot(struct rq *rq, bool offered) { }
 /*
  * May @p wait in the queue of its home? Not if the CPU is not for @p, goes down, runs
  * a higher class, may go without a tick while it does, or has more than its part of
- * the load; if @p is to run before all others, wherever that is first possible; or
- * if so many confined tasks wait that CPUs in search of work would take long to step
- * over them.
+ * the load; if @p is to run before all others, wherever that is first possible, or is
+ * behind what other CPUs run; or if so many confined tasks wait that CPUs in search of
+ * work would take long to step over them.
  */
 static bool may_queue(struct rq *rq, struct task_struct *p)
 {

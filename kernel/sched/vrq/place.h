@@ -46,10 +46,10 @@
  * tunables and the watchdog, which holds no lock, does anybody go through all CPUs, or
  * all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle
  * CPUs, a tick at 4 CPUs and 2 domains' queues and, one CPU of a domain each jiffy, at
- * those of that domain, the end of a slice at one domain's queue and one CPU of it. A
- * CPU without work looks at up to 20 others that offer something
- * and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones; and again once it
- * has said that it is idle.
+ * those of that domain, the end of a slice at 4 CPUs of the own domain, another one's
+ * queue and one CPU of that. A CPU without work looks at up to 20 others that offer
+ * something and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones; and again
+ * once it has said that it is idle.
  *
  * No wake-up is lost:
  *

@@ -98,7 +98,11 @@ struct vrq_queue {
  *	used up
  * @next_for_idle: the same at the ticks of a SCHED_IDLE task. Not one for both: a slice
  *	is so many ticks that it could be the same domain at the end of each
- * @sample: where the last look at a few other CPUs ended
+ * @sample: where a wake-up's last look at a few CPUs of a domain ended
+ * @next_sampled: where the tick's last look at a few CPUs of the machine ended. Not one
+ *	for both, nor for the next two: some CPUs would never be looked at
+ * @next_near: the same of a look at the own domain when a slice was used up
+ * @next_afar: the same of one at another domain
  * @offers: the levels for which this CPU's bits in the domain's masks of CPUs to
  *	take tasks from are set, see place.c
  * @shared_ticks: at how many ticks in a row another thread of the core was busy while
@@ -150,6 +154,9 @@ struct vrq_rq {
 	int			next_domain;
 	int			next_for_idle;
 	unsigned int		sample;
+	int			next_sampled;
+	unsigned int		next_near;
+	unsigned int		next_afar;
 	u8			offers;
 	bool			slot_offered;
 	struct balance_callback	retry;
