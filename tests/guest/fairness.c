@@ -12,6 +12,7 @@
 #include "guest.h"
 
 #define MAX	256	/* hogs */
+#define FAULT	"/sys/kernel/debug/sched/vrq_fault"
 #define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 
 struct gap {
@@ -114,6 +115,56 @@ static void equal_shares(int cpus, int policy, const char *name)
 			 (unsigned long long)(used * 100 / (wall * cpus)));
 }
 
+/*
+ * One CPU has room for one more. Who has it for itself gives it to those that share the
+ * others in turns, though none of these has more to do than the rest. From one domain to
+ * another that takes longer, for tasks leave their cache.
+ */
+static unsigned int deviation_of_one_less(int cpus)
+{
+	int n = 2 * cpus - 1, i;
+	struct kind kinds[MAX] = {};
+	uint64_t share[MAX], wall;
+	double weight[MAX];
+
+	for (i = 0; i < n; i++)
+		weight[i] = 1;
+	wall = measure(n, kinds, 500 * MSEC, SEC, share);
+	return deviation(n, weight, cpus, share, wall);
+}
+
+static void room_for_one(int cpus)
+{
+	unsigned int off, limit = widest_domain(cpus) == cpus ? 40 : 60;
+
+	if (!under_vrq() || cpus == 1) {
+		ksft_test_result_skip("one hog less than two for each CPU: VRQ's promise, on 2 CPUs or more\n");
+		return;
+	}
+	off = deviation_of_one_less(cpus);
+	ksft_test_result(off <= limit,
+			 "one hog less than two for each CPU: equal shares within %u permille (%u)\n",
+			 limit, off);
+}
+
+/*
+ * Slices may end at the same ticks on all CPUs. Each of them then tries the lock of
+ * another one's run queue while that one holds it, and must look again.
+ */
+static void room_for_one_behind_locks(int cpus)
+{
+	unsigned int off;
+
+	if (!under_vrq() || cpus == 1 || widest_domain(cpus) != cpus || !put(FAULT, "locks 2000")) {
+		ksft_test_result_skip("locks that seem to be taken: VRQ with faults, 2 CPUs or more of one domain\n");
+		return;
+	}
+	off = deviation_of_one_less(cpus);
+	ksft_test_result(off <= 40,
+			 "the same where locks seem to be taken at the first try: within 40 permille (%u)\n",
+			 off);
+}
+
 static void nice_shares(int cpus, int policy, const char *name)
 {
 	static const int pattern[] = { 0, 5, 0, -5, 10 };
@@ -213,11 +264,13 @@ int main(void)
 	ksft_print_header();
 	if (5 * cpus > MAX)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	be_supervisor();
 	equal_shares(cpus, SCHED_OTHER, "normal");
 	equal_shares(cpus, SCHED_BATCH, "batch");
 	equal_shares(cpus, SCHED_IDLE, "idle");
+	room_for_one(cpus);
+	room_for_one_behind_locks(cpus);
 	nice_shares(cpus, SCHED_OTHER, "normal");
 	nice_shares(cpus, SCHED_BATCH, "batch");
 	/*

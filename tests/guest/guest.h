@@ -182,6 +182,21 @@ static inline int sharing_cache_of(int cpu, int width)
 				    (~0ULL >> (64 - (width < 32 ? width : 32))));
 }
 
+/* How many of the first @width CPUs are in one domain, at the most */
+static inline int widest_domain(int width)
+{
+	long long forced = number_after("/proc/cmdline", "sched_vrq_domain");
+	int widest = 0, cpu, n;
+
+	if (forced > 0)
+		return forced < width ? forced : width;
+	for (cpu = 0; cpu < width; cpu++) {
+		n = sharing_cache_of(cpu, width);
+		widest = n > widest ? n : widest;
+	}
+	return widest;
+}
+
 /* Write a file of the kernel's: true, or false and errno */
 static inline bool put(const char *path, const char *text)
 {
@@ -202,7 +217,6 @@ static inline void must_put(const char *path, const char *text)
 		ksft_exit_fail_msg("%s to %s: %s\n", text, path, strerror(errno));
 }
 
-/* Memory that parent and children see, zeroed */
 /* The length of slices, under VRQ */
 static inline void set_rr_interval(int ms)
 {
@@ -212,6 +226,7 @@ static inline void set_rr_interval(int ms)
 	must_put("/proc/sys/kernel/rr_interval", text);
 }
 
+/* Memory that parent and children see, zeroed */
 static inline void *shared(size_t size)
 {
 	void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -277,21 +277,6 @@ static int make_masks(int cpus, uint64_t *masks)
 	return n;
 }
 
-/* How many of the first @width CPUs are in one domain, at the most */
-static int widest_domain(int width)
-{
-	long long forced = number_after("/proc/cmdline", "sched_vrq_domain");
-	int widest = 0, cpu, n;
-
-	if (forced > 0)
-		return forced < width ? forced : width;
-	for (cpu = 0; cpu < width; cpu++) {
-		n = sharing_cache_of(cpu, width);
-		widest = n > widest ? n : widest;
-	}
-	return widest;
-}
-
 /* Of @masks, how many differ within a domain of so many CPUs? At most, if not all of them */
 static int differing(int masks, int domain, int width)
 {

@@ -781,6 +781,7 @@ static struct task_struct *choose(struct rq *rq)
 	}
 	p = other ?: p;
 	note_place(p, missed);
+	rq->vrq.missed = missed;
 
 	/* Who is passed over in the slot may be served sooner elsewhere */
 	if (p != rq->vrq.slot && p->vrq.place != VRQ_ON_CPU)

@@ -77,8 +77,8 @@ static bool better_here(struct rq *rq, s64 key)
  * waker was to sleep and has not, or the deadline was not earlier by enough.
  *
  * Return: true if a task that waits for this CPU has an earlier deadline by the
- * margin and has waited for a slice; or if one of a better level is in the
- * shared queue.
+ * margin and has waited for a slice; if one of a better level is in the shared
+ * queue; or if the last pick had to leave one there that is earlier by the margin.
  */
 bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 {
@@ -86,7 +86,7 @@ bool vrq_better_waits(struct rq *rq, struct task_struct *curr)
 
 	return better_here(rq, key) ||
 	       vrq_shared_best_key(cpu_of(rq)) <
-	       vrq_key_of(vrq_level_now(curr->vrq.level), 0);
+	       (rq->vrq.missed ? key : vrq_key_of(vrq_level_now(curr->vrq.level), 0));
 }
 
 /**

@@ -87,6 +87,8 @@ struct vrq_queue {
  * @idle_since: when the CPU last ran out of tasks, ns
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @next_idle_promotion: when the next SCHED_IDLE one may go before normal ones, ns
+ * @missed: the last pick had to leave a task because its run queue was locked; the next
+ *	tick looks again
  * @ticks: how many ticks found a task of VRQ's running, and neither a softirq nor a
  *	switch that is put off. Read by the watchdog
  * @ticks_alike: at how many ticks, up to the last one, this CPU had not switched tasks
@@ -141,6 +143,7 @@ struct vrq_rq {
 	u64			idle_since;
 	u64			next_promotion;
 	u64			next_idle_promotion;
+	bool			missed;
 	unsigned long		ticks;
 	unsigned int		ticks_alike;
 	u64			seen_switches;
