@@ -18,6 +18,7 @@
 #include "balance.h"
 #include "hot.h"
 #include "idle.h"
+#include "load.h"
 #include "pick.h"
 #include "place.h"
 #include "queue.h"
@@ -363,12 +364,16 @@ static s64 far_margin(const struct vrq_domain *own, const struct vrq_domain *oth
 
 /*
  * The same for what waits for another CPU there, where its data is in the cache: a turn
- * more. Only a task that has run ahead of its share by that gives way.
+ * more, if the two domains have as much to do as they can have. So only a task that has
+ * run ahead of its share by that gives way.
  */
 static s64 far_queue_margin(const struct vrq_domain *own, const struct vrq_domain *other,
 			    const struct task_struct *curr)
 {
-	return far_margin(own, other, curr) + max_t(s64, vrq_rr_ns(), curr->vrq.span);
+	s64 margin = far_margin(own, other, curr);
+
+	return vrq_evens_out(other, own, curr) ? margin :
+	       margin + max_t(s64, vrq_rr_ns(), curr->vrq.span);
 }
 
 /* One CPU of a domain, the next one each time */

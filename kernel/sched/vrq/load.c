@@ -177,6 +177,35 @@ static struct vrq_load load_of_domain(struct vrq_domain *domain,
 	return load;
 }
 
+static s64 weight_of(const struct vrq_domain *domain, bool idle_too)
+{
+	return atomic64_read(&domain->weight) +
+	       (idle_too ? atomic64_read(&domain->idle_weight) : 0);
+}
+
+/**
+ * vrq_evens_out - are two domains more alike once a task has gone from one to the other?
+ * @from: the domain that it would leave
+ * @to: the domain that it would go to
+ * @p: a task that counts as much
+ *
+ * In what there is to do for each CPU. The sums are a jiffy old: of two tasks that
+ * go within it one may be too many.
+ *
+ * Return: true if so; of two domains that are as alike as they can be, never.
+ */
+bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
+		   const struct task_struct *p)
+{
+	s64 cpus_from = hweight_long(READ_ONCE(from->online));
+	s64 cpus_to = hweight_long(READ_ONCE(to->online));
+	s64 gap = weight_of(from, p->vrq.only_idle) * cpus_to -
+		  weight_of(to, p->vrq.only_idle) * cpus_from;
+
+	/* by so much the gap gets narrower, or opens on the other side */
+	return (s64)p->vrq.weight * (cpus_from + cpus_to) < 2 * gap;
+}
+
 /**
  * vrq_load_of - what some CPUs have to do
  * @mask: the CPUs

@@ -30,6 +30,8 @@ struct vrq_load {
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign);
 void vrq_load_tick(int cpu);
 struct vrq_load vrq_load_of_machine(void);
+bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
+		   const struct task_struct *p);
 struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus);
 
 #endif /* _KERNEL_SCHED_VRQ_LOAD_H */
