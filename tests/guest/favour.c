@@ -85,6 +85,28 @@ static void play(void *unused)
 	}
 }
 
+/*
+ * What it waits makes its sleep shorter, by which it is told from a hog: is it still, after
+ * some seconds? The least that several get, one after the other, in percent of a share.
+ */
+static unsigned int least_of_long_videos(void)
+{
+	unsigned int least = ~0, got;
+	uint64_t used;
+	pid_t pid;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		pid = spawn(play, NULL);
+		sleep_ns(5 * SEC / 2);
+		used = cpu_time_within(pid, SEC / 2);
+		finish(pid);
+		got = used * (HOGS_A_CPU * cpus + 1) * 100 / (SEC / 2 * cpus);
+		least = got < least ? got : least;
+	}
+	return least;
+}
+
 static void nap_before_ticks(void *unused)
 {
 	(void)unused;
@@ -352,13 +374,15 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (!under_vrq())
 		ksft_exit_skip("fair has no favours\n");
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	be_supervisor();
 	start_hogs();
 
 	/* 48% of a CPU is 1.9 shares beside 3 hogs a CPU */
 	got = percent_of_shares(play, NULL, 1);
 	timed_result(got > 140, "a video gets what it needs, %u%% of a share\n", got);
+	got = least_of_long_videos();
+	timed_result(got > 140, "and after 3 s, the least of ten %u%%\n", got);
 	a_hog_that_naps();
 	got = percent_of_shares(fork_for_moments, NULL, 1);
 	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
