@@ -38,6 +38,10 @@ test: kernel
 test-many:
 	@$(MAKE) --no-print-directory test CONFIG=many
 
+## make test-ext  sched_ext and VRQ keep each other out, on a kernel of its own (configs/ext.config)
+test-ext:
+	@$(MAKE) --no-print-directory test CONFIG=ext
+
 ## make model     memory ordering: what place.h claims, with herd7 and the kernel's memory model
 model: tree
 	@scripts/herd.sh
@@ -118,5 +122,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
-.PHONY: help setup tree kernel run shell test test-many model matrix check bench bench-quick bench-here \
+.PHONY: help setup tree kernel run shell test test-many test-ext model matrix check bench bench-quick bench-here \
 	bench-compare soak fuzz torture cost series patch dist deb test-deb stats check-versions clean

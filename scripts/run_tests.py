@@ -195,6 +195,15 @@ MANY = [
     Plan("virtual", 128, "vrq", ["affinity", "forks"], "2x4x16", SLOW_CPUS),
 ]
 
+# And these that of configs/ext.config, with sched_ext
+EXT = [
+    Plan("virtual", 4, "vrq", ["ext"], what="ext"),
+    Plan("virtual", 8, "fair", ["ext"], "smt", what="ext"),
+]
+
+# The plans of a kernel that is not for all of them
+SPECIAL = {"many": MANY, "ext": EXT}
+
 
 # Loads that scripts/waits.py records, in virtual time: nobody stops a CPU of theirs
 LOADS = {
@@ -516,9 +525,9 @@ def scripts_tests(count):
 
 
 def all_steps(plans):
-    """What can be run, by name: guests for plans, and around them what the kernel for many CPUs is not needed for."""
+    """What can be run, by name: guests for plans, and around them what needs no special kernel."""
     guests = {plan.name: partial(run_plan, plan) for plan in plans}
-    if plans is MANY:
+    if plans is not PLANS:
         return guests
     before = {"scripts": scripts_tests, "boot": boot_parameter, "report": reported, "suspend": suspended}
     after = {"containers": containers.containers, "rules": rules, "selftests": selftests.compare}
@@ -530,7 +539,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="the names of all plans")
     parser.add_argument("names", nargs="*", default=os.environ.get("PLANS", "").split())
     options = parser.parse_args()
-    plans = MANY if "many" in extra_fragments() else PLANS
+    plans = next((SPECIAL[name] for name in extra_fragments() if name in SPECIAL), PLANS)
     steps = all_steps(plans)
     if options.list:
         print("\n".join(steps))
