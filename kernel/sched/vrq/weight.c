@@ -115,7 +115,7 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  * shares of the first second were off by 41%, now by 16%. Were what it used to count for less
  * too, a hog that naps before each tick would get 118% of its share.
  *
- * Not of who has run for no longer than twice its usual burst since it woke up: its wait
+ * Not of who has run for less than twice its usual burst since it woke up: its wait
  * has made its sleep shorter by as much. Were it to count twice, a video that needs half
  * of one CPU, beside three hogs, lost its favour within 4 s in 7 of 30 cases, and had a
  * quarter from then on.
@@ -127,7 +127,7 @@ void vrq_note_waited(struct task_struct *p)
 	u64 part = min_t(u64, div_u64(p->vrq.waited, NSEC_PER_USEC), WINDOW_US);
 
 	/* It may still sleep as it usually does */
-	if (p->se.sum_exec_runtime - p->vrq.woken_at <= 2 * p->vrq.burst)
+	if (p->se.sum_exec_runtime - p->vrq.woken_at < 2 * p->vrq.burst)
 		return;
 
 	p->vrq.slept_us -= div_u64(p->vrq.slept_us * part, WINDOW_US);
