@@ -350,6 +350,12 @@ static struct task_struct *last_look(struct rq *rq)
 	return NULL;
 }
 
+/* How far apart deadlines of equal tasks are that wait for their turns, ns */
+static s64 turn_of(const struct task_struct *p)
+{
+	return max_t(s64, vrq_rr_ns(), p->vrq.span);
+}
+
 /*
  * The margin by which a task in another domain must be earlier to be taken, ns: half a
  * turn on the same node, a whole one on the next, one and a half further away
@@ -357,7 +363,7 @@ static struct task_struct *last_look(struct rq *rq)
 static s64 far_margin(const struct vrq_domain *own, const struct vrq_domain *other,
 		      const struct task_struct *curr)
 {
-	s64 half_turn = max_t(s64, vrq_rr_ns(), curr->vrq.span) / 2;
+	s64 half_turn = turn_of(curr) / 2;
 
 	return half_turn + half_turn * vrq_distance(own, other);
 }
@@ -372,8 +378,7 @@ static s64 far_queue_margin(const struct vrq_domain *own, const struct vrq_domai
 {
 	s64 margin = far_margin(own, other, curr);
 
-	return vrq_evens_out(other, own, curr) ? margin :
-	       margin + max_t(s64, vrq_rr_ns(), curr->vrq.span);
+	return vrq_evens_out(other, own, curr) ? margin : margin + turn_of(curr);
 }
 
 /* One CPU of a domain, the next one each time */
@@ -551,7 +556,7 @@ static void take_sample(struct rq *rq, struct sample *sample)
 static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool hot,
 			     struct sample *sample)
 {
-	s64 turn = max_t(s64, vrq_rr_ns(), p->vrq.span);
+	s64 turn = turn_of(p);
 	s64 limit = vrq_key(p) + (hot ? turn : turn / 2);
 	int i;
 
@@ -582,7 +587,7 @@ static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool ho
 void vrq_wait_for_all(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
-	s64 limit = vrq_key(curr) + max_t(s64, vrq_rr_ns(), curr->vrq.span) / 2;
+	s64 limit = vrq_key(curr) + turn_of(curr) / 2;
 	int tries, cpu;
 
 	if (rq->cfs.h_nr_queued < 2 || !READ_ONCE(vrq_interactive))

@@ -85,7 +85,7 @@ static ssize_t fault_write(struct file *file, const char __user *text, size_t le
 			   loff_t *pos)
 {
 	char buf[32], name[8];
-	int pid, fault, err;
+	int value, fault, err;
 
 	if (len >= sizeof(buf))
 		return -EINVAL;
@@ -93,19 +93,19 @@ static ssize_t fault_write(struct file *file, const char __user *text, size_t le
 		return -EFAULT;
 	buf[len] = '\0';
 
-	if (sscanf(buf, "%7s %d", name, &pid) != 2 || pid <= 0)
+	if (sscanf(buf, "%7s %d", name, &value) != 2 || value <= 0)
 		return -EINVAL;
 	if (!strcmp(name, "lockup")) {
-		err = lock_up(pid);
+		err = lock_up(value);
 		return err ?: len;
 	}
 	if (!strcmp(name, "locks")) {
-		WRITE_ONCE(locks_until, jiffies + msecs_to_jiffies(pid));
+		WRITE_ONCE(locks_until, jiffies + msecs_to_jiffies(value));
 	} else {
 		fault = match_string(names, VRQ_FAULTS, name);
 		if (fault < 0)
 			return -EINVAL;
-		atomic_set(&victims[fault], pid);
+		atomic_set(&victims[fault], value);
 	}
 	static_branch_enable(&vrq_faults_asked_for);
 
