@@ -26,17 +26,16 @@ static struct btf_header *btf;
 static bool read_btf(void)
 {
 	int fd = open(BTF, O_RDONLY);
-	size_t size = 0;
+	size_t size, at;
 	ssize_t got;
 	char *text;
 
 	if (fd < 0)
 		return false;
-	/* of a file of sysfs's, the size is what stat() says here, unlike most others */
 	size = lseek(fd, 0, SEEK_END);
 	lseek(fd, 0, SEEK_SET);
 	text = malloc(size);
-	for (size_t at = 0; text && at < size; at += got) {
+	for (at = 0; text && at < size; at += got) {
 		got = read(fd, text + at, size - at);
 		if (got <= 0)
 			return false;
@@ -188,21 +187,6 @@ static void ext_hog(void *me)
 	set_policy(0, SCHED_EXT, 0);
 	for (;;)
 		((struct counter *)me)->count++;
-}
-
-/* How many of the children do nothing in half a second */
-static int stuck(const struct counter *counters, int n)
-{
-	uint64_t *before = calloc(n, sizeof(*before));
-	int i, found = 0;
-
-	for (i = 0; i < n; i++)
-		before[i] = counters[i].count;
-	sleep_ns(SEC / 2);
-	for (i = 0; i < n; i++)
-		found += counters[i].count == before[i];
-	free(before);
-	return found;
 }
 
 static void keep_each_other_out(const struct counter *counters, int n)

@@ -89,25 +89,6 @@ static void pair(void *arg)
 	_exit(1);
 }
 
-/* How many of the children do nothing in a second */
-static int stuck(const struct counter *counters, int n)
-{
-	uint64_t *before = calloc(n, sizeof(*before));
-	int i, found = 0;
-
-	for (i = 0; i < n; i++)
-		before[i] = counters[i].count;
-	sleep_ns(SEC);
-	for (i = 0; i < n; i++) {
-		if (counters[i].count != before[i])
-			continue;
-		ksft_print_msg("child %d does nothing\n", i);
-		found++;
-	}
-	free(before);
-	return found;
-}
-
 static void storm(void)
 {
 	int n = NAPPERS + PAIRS + 2 + 2 * cpus, i, switched = 0, lost;

@@ -32,4 +32,23 @@ static inline void count_naps(struct counter *me, uint64_t ns)
 	}
 }
 
+/* How many of the children do nothing in a second */
+static inline int stuck(const struct counter *counters, int n)
+{
+	uint64_t *before = calloc(n, sizeof(*before));
+	int i, found = 0;
+
+	for (i = 0; i < n; i++)
+		before[i] = counters[i].count;
+	sleep_ns(SEC);
+	for (i = 0; i < n; i++) {
+		if (counters[i].count != before[i])
+			continue;
+		ksft_print_msg("child %d does nothing\n", i);
+		found++;
+	}
+	free(before);
+	return found;
+}
+
 #endif /* _WORKERS_H */
