@@ -146,9 +146,10 @@ PLANS = [
     Plan("parallel", 4, "vrq", RACES, "alone"),
     Plan("virtual", 4, "vrq", [*TIMES, "favour"], "alone"),
     Plan("virtual", 16, "vrq", TIMES, "unequal"),
-    *(Plan("virtual", cpus, "vrq", SHORT_TIMES, what="soon", short_turns=True) for cpus in (1, 2, 4)),
-    Plan("virtual", 8, "vrq", SHORT_TIMES, "smt", what="soon", short_turns=True),
-    Plan("virtual", 4, "vrq", SHORT_TIMES, "alone", what="soon", short_turns=True),
+    *(
+        Plan("virtual", cpus, "vrq", SHORT_TIMES, topology, what="soon", short_turns=True)
+        for cpus, topology in ((1, ""), (2, ""), (4, ""), (8, "smt"), (4, "alone"))
+    ),
     # several domains, whatever the topology
     Plan("parallel", 4, "vrq", RACES, append="sched_vrq_domain=1", what="domains"),
     Plan(

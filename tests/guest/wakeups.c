@@ -58,6 +58,15 @@ static bool was_soon(const struct sleeper *sleeper, int cpus)
 	return sleeper->samples == WAKEUPS && mean_us(sleeper) < SOON_US * (uint64_t)cpus;
 }
 
+/*
+ * How long to sleep before a wake-up, ns, each time a little longer. Emulated CPUs take
+ * turns: in step with these each of the wake-ups, or none, would wait for most of a round.
+ */
+static uint64_t out_of_step(uint64_t ns, int wakeup)
+{
+	return ns + wakeup * (MSEC / 50);
+}
+
 static void sleep_until_woken(void *arg)
 {
 	struct sleeper *me = arg;
@@ -79,11 +88,7 @@ static void woken_from_outside(int cpus)
 	pid = spawn(sleep_until_woken, sleeper);
 	sleep_ns(300 * MSEC);
 	for (i = 0; i < WAKEUPS; i++) {
-		/*
-		 * Emulated CPUs take turns: in step with these each of the wake-ups, or
-		 * none, would wait for most of a round
-		 */
-		sleep_ns(7 * MSEC + i * (MSEC / 50));
+		sleep_ns(out_of_step(7 * MSEC, i));
 		wake(sleeper);
 	}
 	sleep_ns(100 * MSEC);
@@ -170,8 +175,7 @@ static void sleep_as_batch(void *arg)
 	for (i = 0; i < WAKEUPS; i++) {
 		pin(0, i % cpus);
 		confine(0, ~0ULL);
-		/* not in step with the turns of emulated CPUs, as above */
-		ns = 5 * MSEC + i * (MSEC / 50);
+		ns = out_of_step(5 * MSEC, i);
 		due = now_ns() + ns;
 		sleep_ns(ns);
 		note_delay(me, now_ns() - due);
