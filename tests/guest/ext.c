@@ -111,6 +111,31 @@ static int bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
+/* A map's types, those of what programs would see of it: one number is enough */
+static int load_types(void)
+{
+	static const struct {
+		struct btf_header header;
+		struct btf_type type;
+		uint32_t bits;
+		char strings[8];
+	} types = {
+		.header = {
+			.magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(types.header),
+			.type_len = sizeof(types.type) + sizeof(types.bits),
+			.str_off = sizeof(types.type) + sizeof(types.bits), .str_len = sizeof(types.strings),
+		},
+		.type = { .name_off = 1, .info = BTF_KIND_INT << 24, .size = sizeof(uint32_t) },
+		.bits = 32,
+		.strings = "\0int",
+	};
+	union bpf_attr attr = {};
+
+	attr.btf = (uintptr_t)&types;
+	attr.btf_size = sizeof(types);
+	return bpf(BPF_BTF_LOAD, &attr);
+}
+
 /* A map whose only element is a scheduler */
 static struct {
 	int fd;
@@ -123,6 +148,7 @@ static bool make_map(void)
 	union bpf_attr attr = {};
 	uint32_t id, ops_id;
 	long data, name;
+	int types;
 
 	value = struct_named("bpf_struct_ops_sched_ext_ops", &id);
 	ops = struct_named("sched_ext_ops", &ops_id);
@@ -133,12 +159,17 @@ static bool make_map(void)
 	if (data < 0 || name < 0)
 		ksft_exit_fail_msg("a sched_ext_ops without data or name\n");
 
+	types = load_types();
+	if (types < 0)
+		ksft_exit_fail_msg("no types for a map: %s\n", strerror(errno));
 	attr.map_type = BPF_MAP_TYPE_STRUCT_OPS;
 	attr.key_size = sizeof(uint32_t);
 	attr.value_size = value->size;
 	attr.max_entries = 1;
 	attr.btf_vmlinux_value_type_id = id;
+	attr.btf_fd = types;
 	map.fd = bpf(BPF_MAP_CREATE, &attr);
+	close(types);
 	if (map.fd < 0)
 		ksft_exit_fail_msg("no map for a scheduler: %s\n", strerror(errno));
 	map.value = calloc(1, value->size);
