@@ -2,6 +2,7 @@
 """A report: report.json for programs, report.md and the terminal for people."""
 
 import json
+import math
 import statistics
 import tomllib
 from pathlib import Path
@@ -131,7 +132,8 @@ def table_rows(report):
             comparison = None
             if kernel != base and base in values:
                 comparison = figures.compare(values[base], values[kernel], row.better)
-                cell += f" ({comparison.ratio:.2f})"
+                # of nothing there is no ratio
+                cell += f" ({comparison.ratio:.2f})" if math.isfinite(comparison.ratio) else ""
             if kernel == "vrq":
                 target, mark = judged(report, name, values[kernel], comparison if base == "fair" else None)
             cells.append(cell)

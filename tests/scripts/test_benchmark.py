@@ -134,6 +134,12 @@ def test_a_kernel_without_figures_leaves_a_gap():
     assert "—" in report.markdown(content)
 
 
+def test_a_ratio_to_nothing_is_not_shown():
+    content = made_report([outcome("fair", 0, {"pipe-kicks": 0}), outcome("vrq", 0, {"pipe-kicks": 12})])
+    text = report.markdown(content)
+    assert "12" in text and "inf" not in text
+
+
 def test_pictures_have_a_bar_for_each_workload_and_for_each_row(tmp_path):
     content = made_report([outcome("fair", 0, {"pipe": 2.0}), outcome("vrq", 0, {"pipe": 1.0})])
     assert plots.costs(content, "vrq")["pingpong"]["pingpong/pipe"].ratio == 0.5
