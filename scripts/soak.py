@@ -21,7 +21,8 @@ import guest
 from common import TOP, TREE, Failure, main_wrapper, number, say
 
 # Stressors that are about something else: real-time hogs meant to lock up the
-# machine, CPU hotplug, hardware watchdogs, the network
+# machine, CPU hotplug, hardware watchdogs, the network; and system management
+# interrupts, which stress-ng refuses without --pathological
 EXCLUDED = "softlockup|smi|cpu-online|watchdog|netdev|netlink-proc|netlink-task|sctp|dccp|ping-sock"
 
 LOAD = """

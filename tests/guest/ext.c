@@ -169,9 +169,9 @@ static bool make_map(void)
 	attr.btf_vmlinux_value_type_id = id;
 	attr.btf_fd = types;
 	map.fd = bpf(BPF_MAP_CREATE, &attr);
-	close(types);
 	if (map.fd < 0)
 		ksft_exit_fail_msg("no map for a scheduler: %s\n", strerror(errno));
+	close(types);
 	map.value = calloc(1, value->size);
 	strcpy(map.value + data + name, "nothing");
 	return true;
