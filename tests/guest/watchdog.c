@@ -153,6 +153,32 @@ static void no_false_alarm(void)
 	drop_group("small");
 }
 
+/* Who runs as a hypervisor stops the CPU is charged for that time */
+static void debtor(void *arg)
+{
+	be_normal();
+	put(FAULT, arg);
+	hog(NULL);
+}
+
+/* It has to wait until others have had as much, and is not stuck */
+static void debt(void)
+{
+	long long before = number_after(FALLBACKS, "");
+	pid_t pids[MANY + 1];
+	int i;
+
+	set_stall(STALL_MS);
+	for (i = 0; i < MANY; i++)
+		pids[i] = spawn(normal_hog, NULL);
+	pids[MANY] = spawn(debtor, "stop 500");
+	sleep_ns(2 * QUIET_S * SEC);
+	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
+			 "a task that owes half a second waits for it, and is not taken for stuck\n");
+	set_stall(30000);
+	finish_all(pids, MANY + 1);
+}
+
 static void eager_hog(void *arg)
 {
 	pin(0, 0);
@@ -347,14 +373,15 @@ static void bad_faults(void)
 {
 	ksft_test_result(!put(FAULT, "queue 1") && errno == EINVAL && !put(FAULT, "task") &&
 			 errno == EINVAL && !put(FAULT, "task 0") && errno == EINVAL &&
-			 !put(FAULT, "lockup 60001") && errno == EINVAL,
+			 !put(FAULT, "lockup 60001") && errno == EINVAL &&
+			 !put(FAULT, "stop 60001") && errno == EINVAL,
 			 "faults that do not exist: EINVAL\n");
 }
 
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(12);
+	ksft_set_plan(13);
 	if (access(FAULT, F_OK))
 		ksft_exit_skip("a kernel without faults\n");
 	cpus = online_cpus();
@@ -363,6 +390,7 @@ int main(void)
 	setting();
 	sysrq();
 	no_false_alarm();
+	debt();
 	reniced();
 	bad_faults();
 	lost("task", napper);

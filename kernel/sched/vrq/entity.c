@@ -328,6 +328,27 @@ static u64 slices_due(const struct task_struct *p)
 	return slice_ns * (1 + div64_u64(owes, slice_ns));
 }
 
+/* In how many of its turns a task that owes nothing gets what it may be ahead by, and a slice */
+#define TURNS_MAX		4
+
+/**
+ * vrq_longest_turn - how far ahead of the time can a deadline be?
+ * @p: a task of VRQ's, in whatever state
+ *
+ * Of a task that owes as much as it may: a CPU that a hypervisor stops has no tick, and who
+ * runs there is charged for that time at once. With what vrq_next_deadline() adds as all
+ * get late, a quarter. What is later than this was not meant.
+ *
+ * Return: the time, ns.
+ */
+u64 vrq_longest_turn(const struct task_struct *p)
+{
+	u64 rr_ns = (u64)max(READ_ONCE(p->vrq.rr_ms), 1U) * NSEC_PER_MSEC;
+	u64 turns = TURNS_MAX + div64_u64(DEBT_MAX, rr_ns);
+
+	return READ_ONCE(p->vrq.span) * (turns + turns / 4);
+}
+
 /**
  * vrq_renew_slice - give a task its next slice and deadline
  * @rq: the run queue of @p, locked, its clock updated

@@ -62,6 +62,7 @@ void vrq_note_wait(struct rq *rq, struct task_struct *p);
 void vrq_wait_in(struct rq *rq, struct task_struct *p, enum vrq_place place);
 u64 vrq_slice_setting(const struct task_struct *p);
 u64 vrq_slice_ns(const struct task_struct *p);
+u64 vrq_longest_turn(const struct task_struct *p);
 void vrq_renew_slice(struct rq *rq, struct task_struct *p);
 bool vrq_advance_deadline(struct rq *rq, struct task_struct *p);
 void vrq_extend_slice(struct task_struct *p);

@@ -80,7 +80,20 @@ bool __vrq_fault_lock(void)
 	return true;
 }
 
-/* "task 123"; "lockup 4000" and "locks 4000", which take ms and not a process ID */
+/* Nor does it serve interrupts: as if a hypervisor had stopped it */
+static int stop(int ms)
+{
+	if (ms > LOCKUP_MAX_MS)
+		return -EINVAL;
+
+	local_irq_disable();
+	mdelay(ms);
+	local_irq_enable();
+
+	return 0;
+}
+
+/* "task 123"; "lockup 4000", "stop 4000" and "locks 4000", which take ms and not a process ID */
 static ssize_t fault_write(struct file *file, const char __user *text, size_t len,
 			   loff_t *pos)
 {
@@ -97,6 +110,10 @@ static ssize_t fault_write(struct file *file, const char __user *text, size_t le
 		return -EINVAL;
 	if (!strcmp(name, "lockup")) {
 		err = lock_up(value);
+		return err ?: len;
+	}
+	if (!strcmp(name, "stop")) {
+		err = stop(value);
 		return err ?: len;
 	}
 	if (!strcmp(name, "locks")) {

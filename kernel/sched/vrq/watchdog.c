@@ -48,9 +48,6 @@
 /* A task of a level that starves gets one slice in so many, see vrq_promote_starved() */
 #define SLICES_STARVED	20
 
-/* How much later than its span a deadline may be: more than this cannot have been meant */
-#define SPANS_MAX	4
-
 /* When to try again after a switch that failed, ms: later each time, up to */
 #define RETRY_MS	500
 #define RETRY_MAX_MS	(30 * MSEC_PER_SEC)
@@ -177,7 +174,7 @@ static bool is_due(const struct task_struct *p, u64 now)
 {
 	s64 early = READ_ONCE(p->vrq.deadline) - now;
 
-	return early <= 0 || early > (s64)(SPANS_MAX * READ_ONCE(p->vrq.span));
+	return early <= 0 || early > (s64)vrq_longest_turn(p);
 }
 
 /* What the best of its CPUs had for it of this round, ms */
