@@ -72,7 +72,8 @@ bench-here: setup
 bench-compare: setup
 	@$(VENV)/python scripts/bench.py --compare "$(A)" "$(B)"
 
-## make soak      stress-ng, hackbench and a compile together, for 40 minutes (CONFIG=debug DOMAINS= SWITCH=ms)
+## make soak      stress-ng, hackbench and a compile together, then tasks that wait for long; 45 minutes
+##                (CONFIG=debug DOMAINS= SWITCH=ms)
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 

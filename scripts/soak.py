@@ -9,7 +9,10 @@ no failed job. MINUTES= shortens the first part, VIRTUAL_MINUTES= the second. Th
 are one domain, or with DOMAINS=N as many. With SWITCH=N the scheduler is changed each
 N ms meanwhile.
 
-Usage: soak.py [parallel] [virtual]
+The last part, quiet, takes 5 minutes: tasks wait for long, the host stops the guest and
+a CPU of it, and VRQ's watchdog takes nobody for stuck, see tests/guest/quiet.c.
+
+Usage: soak.py [parallel] [virtual] [quiet]
 """
 
 import os
@@ -18,6 +21,7 @@ import threading
 import time
 
 import guest
+import quiet
 from common import TOP, TREE, Failure, main_wrapper, number, say
 
 # Stressors that are about something else: real-time hogs meant to lock up the
@@ -143,12 +147,22 @@ def soak(name, mode, cpus, seconds, loops):
     return wrong
 
 
+def soak_quietly():
+    """The part in which nobody is stuck; what went wrong."""
+    say(f"soak: quiet: 4 CPUs, parallel mode, {quiet.TASKS} tasks")
+    result, wrong = quiet.quiet()
+    print(result.output)
+    say(f"soak: quiet: {len(wrong)} faults in {result.seconds / 60:.0f} minutes, log {result.log}")
+    return wrong
+
+
 def main():
     minutes = float(os.environ.get("MINUTES", "30"))
     virtual_minutes = float(os.environ.get("VIRTUAL_MINUTES", "10"))
     parts = {
         "parallel": lambda: soak("parallel", "parallel", 4, minutes * 60, 50),
         "virtual": lambda: soak("virtual", "virtual", 16, virtual_minutes * 60, 20),
+        "quiet": soak_quietly,
     }
     wrong = []
     for name in sys.argv[1:] or parts:
