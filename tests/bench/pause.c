@@ -10,7 +10,6 @@
 
 const char usage[] = "run|sleep TASKS";
 
-#define ACTIVE		"/sys/kernel/sched/active"
 #define STACK		(16 << 10)
 /* What of the log is looked at: its last bytes */
 #define LOG		4096

@@ -58,13 +58,13 @@ switches_and_interrupts()
 }
 
 # The same, interrupts sent to other CPUs to make them reschedule, and the
-# entries to the locks of shared queues if VRQ counts them
+# entries to the locks of shared queues if VRQ is at work and counts them
 counters()
 {
 	shared_lock=
 	switches_and_interrupts
 	kicks=$(awk '/^ *(RES|CAL|IWI):/ { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts)
-	if [ -r /sys/kernel/debug/sched/vrq ]; then
+	if [ -r /sys/kernel/debug/sched/vrq ] && grep -q '^vrq' /sys/kernel/sched/active; then
 		shared_lock=$(awk '$1 == "shared_lock" { print $2 }' /sys/kernel/debug/sched/vrq)
 	fi
 }

@@ -12,7 +12,6 @@
 
 #include "workers.h"
 
-#define ACTIVE	"/sys/kernel/sched/active"
 /* 1 while a scheduler of sched_ext's has all normal tasks */
 #define SWITCHED	"/sys/kernel/sched_ext/switch_all"
 #define BTF	"/sys/kernel/btf/vmlinux"

@@ -13,7 +13,6 @@
 
 #include "cgroup.h"
 
-#define ACTIVE		"/sys/kernel/sched/active"
 #define FALLBACKS	"/sys/kernel/sched/fallbacks"
 #define DEBUG		"/sys/kernel/debug/sched/"
 #define SYSCTL		"/proc/sys/kernel/"

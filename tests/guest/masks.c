@@ -230,7 +230,7 @@ static void beside_children(int cpus)
 {
 	int cpu = sched_getcpu(), i;
 	/* Once around, and a little */
-	uint64_t limit = RR_NS * (CHILDREN / 4 + 1) * 11 / 10;
+	uint64_t limit = RR_NS * (CHILDREN / cpus + 1) * 11 / 10;
 	pid_t pids[CHILDREN], pinned;
 
 	if (cpus != 4) {

@@ -9,7 +9,6 @@
 #include "cgroup.h"
 #include "workers.h"
 
-#define ACTIVE		"/sys/kernel/sched/active"
 #define SWITCHES	100
 #define PAIRS		4
 #define NAPPERS		16

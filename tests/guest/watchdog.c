@@ -10,7 +10,6 @@
 #include "cgroup.h"
 #include "workers.h"
 
-#define SWITCH_FILE	"/sys/kernel/sched/active"
 #define FALLBACKS	"/sys/kernel/sched/fallbacks"
 #define REASON		"/sys/kernel/sched/fallback_reason"
 #define STALL		"/proc/sys/kernel/sched_vrq_stall_ms"
@@ -97,7 +96,7 @@ static void sysrq(void)
 	/* Nothing to fall back from */
 	good = good && put("/proc/sysrq-trigger", "F");
 	sleep_ns(300 * MSEC);
-	good = good && number_after(FALLBACKS, "") == before + 1 && put(SWITCH_FILE, "vrq");
+	good = good && number_after(FALLBACKS, "") == before + 1 && put(ACTIVE, "vrq");
 	sleep_ns(300 * MSEC);
 	ksft_test_result(good && under_vrq(), "by SysRq, and back\n");
 }
@@ -258,7 +257,7 @@ static void is_found(const char *fault, pid_t pid, int log, const struct counter
 	good = fell_back && took < STALL_MS + 1000 && file_says(REASON, "a task was not run");
 	named = log_names(log, pid);
 	go_on = goes_on(victim) && goes_on(other);
-	good = good && named && go_on && put(SWITCH_FILE, "vrq") && under_vrq() && goes_on(victim) &&
+	good = good && named && go_on && put(ACTIVE, "vrq") && under_vrq() && goes_on(victim) &&
 	       goes_on(other);
 	if (!good)
 		ksft_print_msg("fell back %d, named %d, went on %d\n", fell_back, named, go_on);
@@ -363,7 +362,7 @@ static void lockup(void)
 	fell_back = falls_back(before, 10000);
 	waitpid(pid, NULL, 0);
 	good = fell_back && file_says(REASON, "soft lockup") && goes_on(counter) &&
-	       put(SWITCH_FILE, "vrq") && under_vrq() && goes_on(counter);
+	       put(ACTIVE, "vrq") && under_vrq() && goes_on(counter);
 	ksft_test_result(good, "a soft lockup: the fair class takes over, and VRQ again\n");
 	must_put("/proc/sys/kernel/watchdog_thresh", "10");
 	finish(hog);

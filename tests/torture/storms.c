@@ -12,7 +12,6 @@
 
 #include "../guest/changes.h"
 
-#define ACTIVE		"/sys/kernel/sched/active"
 #define POWER		"/sys/power/"
 #define BOMB		"bomb"
 
