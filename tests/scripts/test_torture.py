@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""scripts/torture.py: what of a guest's log is a fault."""
+
+import torture
+
+SWITCH = "[{}] sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by {}; all CPUs were stopped for 9 us\n"
+STALL = """\
+[  158.089048] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:
+[  158.089108] rcu: \tTasks blocked on level-0 rcu_node (CPUs 0-3): P1796/1:b..l
+[  158.089498] rcu: \t(detected by 1, t=35002 jiffies, g=5229, q=14923 ncpus=2)
+"""
+
+
+def stalls(*switches):
+    log = "".join(SWITCH.format(*switch) for switch in switches) + STALL
+    return torture.stalls_under_fair(log)
+
+
+def test_a_stall_that_began_under_fair_is_mainlines():
+    assert stalls(("   90.1", "vrq"), ("  123.0", "fair")) == [STALL.splitlines()[0]]
+
+
+def test_a_stall_that_began_under_vrq_is_not():
+    assert stalls(("   90.1", "vrq"), ("  123.2", "fair")) == []
+
+
+def test_a_stall_under_vrq_is_not():
+    assert stalls(("   90.1", "fair"), ("  123.0", "vrq")) == []
+    assert stalls() == []
