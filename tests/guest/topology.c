@@ -8,6 +8,9 @@
 static struct shared_state {
 	volatile bool busy[MAX_CPUS];
 	volatile uint64_t wakeups, crowded;
+	volatile int cpu[MAX_CPUS];	/* of each hog */
+	volatile int hogs, cores;	/* how many there are, and in use */
+	volatile uint64_t until;
 } *state;
 
 static int core_of[MAX_CPUS];
@@ -68,6 +71,43 @@ static void worker(void *arg)
 	}
 }
 
+static int cores_in_use(void)
+{
+	bool used[MAX_CPUS] = {};
+	int i, core, cores = 0;
+
+	for (i = 0; i < state->hogs; i++) {
+		core = core_of[state->cpu[i]];
+		cores += !used[core];
+		used[core] = true;
+	}
+	return cores;
+}
+
+/*
+ * Tells where it is, and the first one how many cores are in use: whoever woke up to look
+ * would take a CPU from one of them
+ */
+static void telling_hog(void *arg)
+{
+	uintptr_t me = (uintptr_t)arg;
+
+	be_normal();
+	for (;;) {
+		state->cpu[me] = sched_getcpu();
+		if (!me && now_ns() < state->until)
+			state->cores = cores_in_use();
+	}
+}
+
+/* How many cores they use after a while, up to the end of it */
+static int cores_after(uint64_t ns)
+{
+	state->until = now_ns() + ns;
+	sleep_ns(ns);
+	return state->cores;
+}
+
 /* Hogs on all threads of the first cores, as many as there are cores */
 static void start_crowded(pid_t *pids, int cores)
 {
@@ -77,26 +117,9 @@ static void start_crowded(pid_t *pids, int cores)
 		for (cpu = core; cpu < cpus && core_of[core] == core && n < cores; cpu++) {
 			if (core_of[cpu] != core)
 				continue;
-			pids[n] = spawn(normal_hog, NULL);
+			pids[n] = spawn(telling_hog, (void *)(uintptr_t)n);
 			pin(pids[n++], cpu);
 		}
-}
-
-static int cores_in_use(const pid_t *pids, int n)
-{
-	bool used[MAX_CPUS] = {};
-	int i, cores = 0;
-
-	for (i = 0; i < n; i++) {
-		long long cpu;
-
-		/* that it was on last */
-		if (!stat_field(pids[i], 39, &cpu) || cpu < 0 || cpu >= cpus)
-			ksft_exit_fail_msg("no CPU in stat\n");
-		cores += !used[core_of[cpu]];
-		used[core_of[cpu]] = true;
-	}
-	return cores;
 }
 
 static void spread(int cores)
@@ -104,13 +127,12 @@ static void spread(int cores)
 	pid_t pids[MAX_CPUS];
 	int before, after, i;
 
+	state->hogs = cores;
 	start_crowded(pids, cores);
-	sleep_ns(100 * MSEC);
-	before = cores_in_use(pids, cores);
+	before = cores_after(100 * MSEC);
 	for (i = 0; i < cores; i++)
 		confine(pids[i], ~0ULL);
-	sleep_ns(200 * MSEC);
-	after = cores_in_use(pids, cores);
+	after = cores_after(200 * MSEC);
 	finish_all(pids, cores);
 	ksft_test_result(before < cores && after == cores,
 			 "%d hogs that share %d cores have one each, of %d, within 200 ms (%d)\n",

@@ -360,16 +360,31 @@ struct weather {
 	pid_t pid;
 };
 
-static void rage(struct weather *me, uint64_t end)
+static uint64_t cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+/*
+ * One of @n storms. They are real-time tasks, and there may be but one CPU online. So that
+ * all of them together leave half of it to others, even where a turn takes long, each rests
+ * for so long after one.
+ */
+static void rage(struct weather *me, uint64_t end, int n)
 {
 	const struct storm *storm = me->storm;
-	uint64_t ms;
+	uint64_t pause, used = 0;
 	int err;
 
 	while (now_ns() < end) {
-		ms = storm->some ? 1 + rand() % storm->ms : storm->ms;
-		sleep_ns(ms * MSEC);
+		pause = (storm->some ? 1 + rand() % storm->ms : storm->ms) * MSEC;
+		sleep_ns(pause > 2 * n * used ? pause : 2 * n * used);
+		used = cpu_time();
 		err = storm->turn();
+		used = cpu_time() - used;
 		me->turns++;
 		if (err) {
 			me->refused++;
@@ -506,7 +521,7 @@ int main(int argc, char **argv)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		set_policy(0, SCHED_FIFO | SCHED_RESET_ON_FORK, 50);
 		srand(strtoul(argv[1], NULL, 10) * 1009 + (all[i].storm - storms));
-		rage(&all[i], end);
+		rage(&all[i], end, n);
 	}
 	sleep_until(end);
 	for (i = 0; i < n; i++) {
