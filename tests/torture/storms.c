@@ -16,6 +16,8 @@
 #define BOMB		"bomb"
 
 #define VICTIMS		1024
+/* So far behind a task's number its threads are looked for */
+#define THREADS		16
 /* So many are drawn before it is looked again who is there */
 #define DRAWS		16
 #define YIELDERS	(2 * cpus)
@@ -57,23 +59,22 @@ static int tasks_in(const char *path, pid_t *tasks, int room)
 /* A task, or this one if there is no other */
 static pid_t somebody(void)
 {
-	static pid_t victims[VICTIMS], threads[64];
+	static pid_t victims[VICTIMS];
 	static int n, draws;
-	char path[64];
 	pid_t pid;
-	int found;
 
 	if (!n || !draws--) {
 		n = tasks_in("/proc", victims, VICTIMS);
 		draws = DRAWS;
 	}
 	pid = n ? victims[rand() % n] : getpid();
-	if (!(rand() % 4)) {
-		snprintf(path, sizeof(path), "/proc/%d/task", pid);
-		found = tasks_in(path, threads, ARRAY_SIZE(threads));
-		if (found)
-			pid = threads[rand() % found];
-	}
+	/*
+	 * One of its threads, perhaps: they have the next numbers. Who opens /proc/PID of a
+	 * task that ends goes round in d_walk() until another one has let its dentry go, for
+	 * ever if that is a normal task, and we are a real-time one with the only CPU.
+	 */
+	if (!(rand() % 4) && is_ours(pid + 1))
+		pid += 1 + rand() % THREADS;
 	/* since then it may have become a real-time task or a bomb, which are none of ours */
 	if (!is_ours(pid))
 		pid = getpid();
