@@ -177,13 +177,16 @@ def stalls_under_fair(log):
     """
     found, stall, switched = [], None, None
     for line in log.splitlines():
-        time = re.match(r"\[ *([\d.]+)\] ", line)
+        stamp = re.match(r"\[ *([\d.]+)\] ", line)
+        if not stamp:
+            continue
+        seconds = float(stamp[1])
         if switch := re.search(r"SCHED_IDLE are scheduled by (\w+)", line):
-            switched = (switch[1], float(time[1]))
+            switched = (switch[1], seconds)
         elif "rcu: INFO: " in line:
             stall = line
         elif stall and (length := re.search(r"\bt=(\d+) jiffies", line)):
-            if switched and switched[0] == "fair" and float(time[1]) - int(length[1]) / HZ > switched[1]:
+            if switched and switched[0] == "fair" and seconds - int(length[1]) / HZ > switched[1]:
                 found.append(stall)
             stall = None
     return found

@@ -361,14 +361,6 @@ struct weather {
 	pid_t pid;
 };
 
-static uint64_t cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
-
 /*
  * One of @n storms. They are real-time tasks, and there may be but one CPU online. So that
  * all of them together leave half of it to others, even where a turn takes long, each rests
@@ -377,15 +369,15 @@ static uint64_t cpu_time(void)
 static void rage(struct weather *me, uint64_t end, int n)
 {
 	const struct storm *storm = me->storm;
-	uint64_t pause, used = 0;
+	uint64_t pause, rest = 0, begun;
 	int err;
 
 	while (now_ns() < end) {
 		pause = (storm->some ? 1 + rand() % storm->ms : storm->ms) * MSEC;
-		sleep_ns(pause > 2 * n * used ? pause : 2 * n * used);
-		used = cpu_time();
+		sleep_ns(pause > rest ? pause : rest);
+		begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = storm->turn();
-		used = cpu_time() - used;
+		rest = 2 * n * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
 		me->turns++;
 		if (err) {
 			me->refused++;
