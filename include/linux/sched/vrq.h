@@ -61,7 +61,8 @@ struct vrq_group;
  * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
  *	disk or a lock, and from a wake-up by another task until the task is queued. That
  *	is under p->pi_lock, all else under the lock of its run queue
- * @ahead_until: until when it counts in its group while it sleeps, ns
+ * @ahead_until: until when it counts in its group while it sleeps, ns; while it does not,
+ *	for how much longer it would have, ns
  * @waited: for how long it has waited since it got its slice, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under

@@ -267,6 +267,24 @@ static s64 time_for(const struct task_struct *p, s64 slice)
 }
 
 /*
+ * Learn how fast those are here who use whole slices: which time one of weight 1 needs for
+ * a ns, on the mean of the last 16 slices or so. @p has @used so much since it got its
+ * slice, and has been off the CPU for @off, ns.
+ */
+static void learn_pace(struct rq *rq, const struct task_struct *p, u64 used, s64 off)
+{
+	u64 *pace = &rq->vrq.pace[p->vrq.only_idle], sample;
+
+	/* It has not used it up, or slept meanwhile. Clocks of two run queues may differ */
+	if (p->vrq.requested || used < NSEC_PER_MSEC || off < 0 ||
+	    off - (s64)p->vrq.waited > (s64)(off + used) / 16)
+		return;
+
+	sample = mul_u64_u64_div_u64(off + used, p->vrq.weight, used);
+	*pace = *pace ? *pace + ((s64)(sample - *pace) >> 4) : sample;
+}
+
+/*
  * Learn how late tasks are here, from each as much as it has used of a slice since it
  * was last asked, and as much as it waited for the CPU of the time when it had none:
  * one that sleeps is late because of that.
@@ -279,6 +297,7 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 	s64 off = rq_clock(rq) - p->vrq.renewed_at - used;
 	s64 mean = atomic64_read(&rq->vrq.lateness);
 
+	learn_pace(rq, p, used, off);
 	if (off > (s64)p->vrq.waited)
 		part = div64_u64(part * p->vrq.waited, off);
 
@@ -422,18 +441,47 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 	return true;
 }
 
-/* It has had @burst, what it needed, sooner than at its share: by so much, up to one turn */
+/* For how long a task that sleeps counts in its group at the most: as long as the mean is, ns */
+#define AHEAD_MAX		(128 * (s64)NSEC_PER_MSEC)
+/* A burst is no longer than this for what it counts for, ns */
+#define BURST_MAX		((s64)NSEC_PER_SEC)
+
+/*
+ * A task that is about to sleep has used @burst since it woke up, and was queued for that
+ * and for what it waited. In its group it is to count for as long as it would have taken at
+ * its share, see group.c: for less, or for more, and then while it sleeps.
+ */
 static void note_ahead(struct rq *rq, struct task_struct *p, s64 burst)
 {
-	s64 ahead = time_for(p, burst) - burst - (s64)p->vrq.waited;
+	u64 pace = rq->vrq.pace[p->vrq.only_idle], weight;
+	s64 ahead = p->vrq.ahead_until;
 
 	p->vrq.ahead_until = 0;
-	if (ahead <= 0)
+	if (!pace || !vrq_in_group(p))
 		return;
 
-	ahead = min_t(s64, ahead, p->vrq.span);
-	p->vrq.ahead_until = rq_clock(rq) + ahead;
+	/* So the quotient fits into 64 bits */
+	burst = clamp(burst, 0LL, BURST_MAX);
+	weight = max(vrq_task_weight(p, VRQ_FACTOR_MEAN), (pace >> 16) + 1);
+	ahead += mul_u64_u64_div_u64(pace, burst, weight) - burst - p->vrq.waited;
+	ahead = clamp(ahead, -AHEAD_MAX, AHEAD_MAX);
+	if (ahead > 0)
+		p->vrq.ahead_until = rq_clock(rq) + ahead;
 	vrq_group_note_ahead(rq, p, ahead);
+}
+
+/*
+ * It wakes up: now it counts as one that is queued, and for the rest when it sleeps again.
+ * Were that forgotten, sleepers of little weight would count for too little: 11% too much
+ * for leaves with two of them.
+ */
+static void end_ahead(struct rq *rq, struct task_struct *p)
+{
+	s64 rest = p->vrq.ahead_until - rq_clock(rq);
+
+	if (p->vrq.ahead_until && rest > 0)
+		vrq_group_note_ahead(rq, p, -rest);
+	p->vrq.ahead_until = clamp(rest, 0LL, AHEAD_MAX);
 }
 
 /**
@@ -502,8 +550,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
-	if (now < (s64)p->vrq.ahead_until)
-		vrq_group_note_ahead(rq, p, now - (s64)p->vrq.ahead_until);
+	end_ahead(rq, p);
 	if (p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;

@@ -8,20 +8,6 @@
 #include "core.h"
 
 /**
- * enum vrq_kind - whom a task competes with
- * @VRQ_KIND_NORMAL: all but SCHED_IDLE
- * @VRQ_KIND_IDLE: SCHED_IDLE, and all tasks of a group with cpu.idle
- * @VRQ_KINDS: how many there are
- *
- * Next to the first the second count for nothing, so each has sums of its own.
- */
-enum vrq_kind {
-	VRQ_KIND_NORMAL,
-	VRQ_KIND_IDLE,
-	VRQ_KINDS,
-};
-
-/**
  * enum vrq_factor - of which load of a group
  * @VRQ_FACTOR_NOW: what is runnable just now: for what a task adds to the load
  * @VRQ_FACTOR_MEAN: the mean of late: for tasks that get a whole slice
@@ -44,7 +30,7 @@ enum vrq_factor {
  * @weight: sum of p->vrq.own_weight over the group's own tasks that are queued there.
  *	Written under that CPU's rq->lock, read without it, about once a jiffy, by the
  *	CPU that sums up the group
- * @ahead: what tasks that went to sleep here still count for, see vrq_group_note_ahead().
+ * @ahead: what was told by vrq_group_note_ahead() here, weight times us.
  *	Fetched and set to 0 by the CPU that sums up
  * @left: what it has drawn from the group's limit and not used, ns; below zero what it
  *	has overdrawn
@@ -76,17 +62,18 @@ struct vrq_group_cpu {
  *	sums up clears those of CPUs that have nothing
  * @idle: it or a group around it has cpu.idle
  * @limited: the nearest of it and the groups around it that has a limit of CPU bandwidth
- * @share: what was set for it, as of the last summing up
- * @sets: how often that, or that of a group around it, was another one than before
- * @sets_around: @sets of its parent, as of the last summing up
  * @summed_at: when it was summed up last, jiffies; who moves it on does so
+ * @swept_at: when its means followed, jiffies. Written with counted_lock held, as are
+ *	@mean and @ahead
+ * @since: when it last began to have something to do, jiffies
  * @children: sum of the shares of the child groups that have something to do
  * @runnable: the weight of all that is runnable in the group, as of the last summing up
  * @weight: what that is taken to be: where nothing is runnable no less than that of a task
  *	of nice 0, for who comes asks before it is counted
- * @ahead: what tasks count for that sleep ahead of their share, on the mean of late, a part
- *	of @runnable
- * @peak: the greatest @weight of late, see group.c
+ * @ahead: what tasks count for that sleep ahead, less what others count for too much while
+ *	they are queued, on the mean of late, a part of @runnable
+ * @mean: the rest of that on the mean of late
+ * @peak: the greatest @runnable of late, see group.c
  * @given: what the group has added to @children of its parent
  * @factor: what the weight of a task in the group is multiplied with
  * @throttled: the CPUs on which tasks wait for its limit to be refilled. Bits are written
@@ -110,15 +97,15 @@ struct vrq_group {
 #ifdef CONFIG_CFS_BANDWIDTH
 	struct vrq_group		*limited;
 #endif
-	unsigned long			share;
-	unsigned int			sets;
-	unsigned int			sets_around;
 
 	unsigned long			summed_at ____cacheline_aligned_in_smp;
+	unsigned long			swept_at;
+	unsigned long			since[VRQ_KINDS];
 	atomic64_t			children[VRQ_KINDS];
 	atomic64_t			runnable[VRQ_KINDS];
 	atomic64_t			weight[VRQ_KINDS];
 	atomic64_t			ahead[VRQ_KINDS];
+	atomic64_t			mean[VRQ_KINDS];
 	atomic64_t			peak[VRQ_KINDS];
 	atomic64_t			given[VRQ_KINDS];
 	atomic64_t			factor[VRQ_KINDS][VRQ_FACTORS];
@@ -163,6 +150,12 @@ static inline bool vrq_group_within(const struct vrq_group *group,
 	       (group->depth > other->depth && group->around[other->depth] == other);
 }
 
+/* Is a task in a group other than the root? Locked as for vrq_group_of() */
+static inline bool vrq_in_group(const struct task_struct *p)
+{
+	return vrq_group_of(p);
+}
+
 /* Do all tasks of a task's group run when nobody else wants the CPU? */
 static inline bool vrq_group_is_idle(const struct task_struct *p)
 {
@@ -192,6 +185,7 @@ static inline void vrq_group_note_ahead(struct rq *rq, const struct task_struct 
 static inline void vrq_group_sum_up(const struct task_struct *p) { }
 static inline void vrq_group_tick(void) { }
 static inline void vrq_group_note_settings(void) { }
+static inline bool vrq_in_group(const struct task_struct *p) { return false; }
 static inline bool vrq_group_is_idle(const struct task_struct *p) { return false; }
 static inline u64 vrq_group_weight(const struct task_struct *p, enum vrq_factor which,
 				   u64 own)

@@ -32,6 +32,20 @@ enum vrq_level {
 };
 
 /**
+ * enum vrq_kind - whom a task competes with
+ * @VRQ_KIND_NORMAL: all but SCHED_IDLE
+ * @VRQ_KIND_IDLE: SCHED_IDLE, and all tasks of a group with cpu.idle
+ * @VRQ_KINDS: how many there are
+ *
+ * Next to the first the second count for nothing, so each has sums of its own.
+ */
+enum vrq_kind {
+	VRQ_KIND_NORMAL,
+	VRQ_KIND_IDLE,
+	VRQ_KINDS,
+};
+
+/**
  * struct vrq_queue - tasks that wait, in the order in which they are picked
  * @earliest: deadline of the leftmost task of each tree, VRQ_NO_DEADLINE for
  *	an empty one. Written under the queue's lock, read without it
@@ -85,6 +99,8 @@ struct vrq_queue {
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
  *	Written as the CPU comes online, read without a lock
  * @idle_since: when the CPU last ran out of tasks, ns
+ * @pace: which time tasks of weight 1 need for a ns of CPU time here, ns in units of their
+ *	weight, 0 if that is not known; for the weights of both kinds, see group.c
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @next_idle_promotion: when the next SCHED_IDLE one may go before normal ones, ns
  * @missed: the last pick had to leave a task because its run queue was locked; the next
@@ -141,6 +157,7 @@ struct vrq_rq {
 	unsigned int		scost;
 	unsigned int		scost_threshold;
 	u64			idle_since;
+	u64			pace[VRQ_KINDS];
 	u64			next_promotion;
 	u64			next_idle_promotion;
 	bool			missed;
