@@ -183,9 +183,10 @@ def stalls_under_fair(log):
         seconds = float(stamp[1])
         if switch := re.search(r"SCHED_IDLE are scheduled by (\w+)", line):
             switched = (switch[1], seconds)
-        elif "rcu: INFO: " in line:
+        if "rcu: INFO: " in line:
             stall = line
-        elif stall and (length := re.search(r"\bt=(\d+) jiffies", line)):
+        # told on the last line of several, or with the stall where the grace period was expedited
+        if stall and (length := re.search(r"(?:\bt=|} )(\d+) jiffies", line)):
             if switched and switched[0] == "fair" and seconds - int(length[1]) / HZ > switched[1]:
                 found.append(stall)
             stall = None

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Changes by chance, one each: tasks are moved between groups, weights, limits and cpu.idle
- * are written, groups are made and removed, affinities and policies changed. Who includes
+ * Changes by chance, one each: tasks are moved between groups, weights and limits are
+ * written, groups are made and removed, affinities and policies changed. Who includes
  * this says how many CPUs there are, and gives a task to be changed.
  */
 #ifndef _CHANGES_H
@@ -57,14 +57,6 @@ static void change_limit(void)
 
 	group_name(name, rand() % GROUPS);
 	group_put(name, "cpu.max", limits[rand() % 4]);
-}
-
-static void change_idle(void)
-{
-	char name[GROUP_NAME];
-
-	group_name(name, rand() % GROUPS);
-	group_put(name, "cpu.idle", rand() % 3 ? "0" : "1");
 }
 
 static void change_affinity(void)

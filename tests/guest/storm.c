@@ -89,6 +89,14 @@ static void take_cpu_away(void)
 	set_online(cpu, true);
 }
 
+static void change_idle(void)
+{
+	char name[GROUP_NAME];
+
+	group_name(name, rand() % GROUPS);
+	group_put(name, "cpu.idle", rand() % 3 ? "0" : "1");
+}
+
 static void storm(void)
 {
 	static void (*const changes[])(void) = {

@@ -9,15 +9,23 @@ STALL = """\
 [  158.089108] rcu: \tTasks blocked on level-0 rcu_node (CPUs 0-3): P1796/1:b..l
 [  158.089498] rcu: \t(detected by 1, t=35002 jiffies, g=5229, q=14923 ncpus=2)
 """
+EXPEDITED = (
+    "[  158.353256] rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { P1561 } 35002 jiffies s: 5\n"
+)
 
 
-def stalls(*switches):
-    log = "".join(SWITCH.format(*switch) for switch in switches) + STALL
+def stalls(*switches, stall=STALL):
+    log = "".join(SWITCH.format(*switch) for switch in switches) + stall
     return torture.stalls_under_fair(log)
 
 
 def test_a_stall_that_began_under_fair_is_mainlines():
     assert stalls(("   90.1", "vrq"), ("  123.0", "fair")) == [STALL.splitlines()[0]]
+
+
+def test_so_is_one_of_an_expedited_grace_period():
+    assert stalls(("   90.1", "vrq"), ("  123.0", "fair"), stall=EXPEDITED) == [EXPEDITED.strip()]
+    assert stalls(("   90.1", "vrq"), ("  123.4", "fair"), stall=EXPEDITED) == []
 
 
 def test_a_stall_that_began_under_vrq_is_not():
