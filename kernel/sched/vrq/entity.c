@@ -441,8 +441,8 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 	return true;
 }
 
-/* For how long a task that sleeps counts in its group at the most: as long as the mean is, ns */
-#define AHEAD_MAX		(128 * (s64)NSEC_PER_MSEC)
+/* For how long a task that sleeps counts in its group at the most, ns */
+#define AHEAD_MAX		(VRQ_GROUP_MEAN_MS * (s64)NSEC_PER_MSEC)
 /* A burst is no longer than this for what it counts for, ns */
 #define BURST_MAX		((s64)NSEC_PER_SEC)
 
@@ -479,7 +479,7 @@ static void end_ahead(struct rq *rq, struct task_struct *p)
 {
 	s64 rest = p->vrq.ahead_until - rq_clock(rq);
 
-	if (p->vrq.ahead_until && rest > 0)
+	if (rest > 0)
 		vrq_group_note_ahead(rq, p, -rest);
 	p->vrq.ahead_until = clamp(rest, 0LL, AHEAD_MAX);
 }

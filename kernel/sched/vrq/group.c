@@ -68,7 +68,7 @@
 #define WEIGHT_MIN	(2 * VRQ_WEIGHT_NICE_0 >> 10)
 /* In how many ms a peak is forgotten by a factor of e, and a mean follows */
 #define PEAK_MS		256
-#define MEAN_MS		128
+#define MEAN_MS		VRQ_GROUP_MEAN_MS
 /* What part of the peak a group's weight is taken to be at the least */
 #define PEAK_PART	4
 /* In how many ms ticks sum up all groups, and how many groups a tick does */
@@ -143,13 +143,13 @@ static void give(struct vrq_group *group, enum vrq_kind kind, u64 share)
 }
 
 /* By that of the group around it, which is brought up to date before */
-static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind)
+static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind, enum vrq_factor which,
+		     u64 weight)
 {
 	const struct vrq_group *parent = group->parent;
-	u64 factor = parent ? atomic64_read(&parent->factor[kind][VRQ_FACTOR_NOW]) :
-			      1ULL << FACTOR_SHIFT;
+	u64 factor = parent ? atomic64_read(&parent->factor[kind][which]) : 1ULL << FACTOR_SHIFT;
 
-	factor = mul_u64_u64_div_u64(factor, share_of(group), atomic64_read(&group->weight[kind]));
+	factor = mul_u64_u64_div_u64(factor, share_of(group), weight);
 
 	return clamp(factor, 1, FACTOR_MAX);
 }
@@ -220,12 +220,9 @@ static s64 part_of(s64 value, unsigned long passed, unsigned int ms)
 	return each && passed < whole ? each * (s64)passed : value;
 }
 
-/* By that of the group around it, and what has been runnable of late */
-static u64 mean_factor_of(const struct vrq_group *group, enum vrq_kind kind)
+/* The weight that has been runnable of late */
+static u64 mean_weight_of(const struct vrq_group *group, enum vrq_kind kind)
 {
-	const struct vrq_group *parent = group->parent;
-	u64 factor = parent ? atomic64_read(&parent->factor[kind][VRQ_FACTOR_MEAN]) :
-			      1ULL << FACTOR_SHIFT;
 	s64 mean = atomic64_read(&group->mean[kind]) + atomic64_read(&group->ahead[kind]);
 	s64 least = max_t(s64, atomic64_read(&group->peak[kind]) / PEAK_PART, WEIGHT_MIN);
 
@@ -233,15 +230,17 @@ static u64 mean_factor_of(const struct vrq_group *group, enum vrq_kind kind)
 	if (time_before(jiffies, READ_ONCE(group->since[kind]) + msecs_to_jiffies(SWEEP_MS)))
 		least = max_t(s64, least, atomic64_read(&group->weight[kind]));
 
-	factor = mul_u64_u64_div_u64(factor, share_of(group), max(mean, least));
-
-	return clamp(factor, 1, FACTOR_MAX);
+	return max(mean, least);
 }
 
 static void note_factors(struct vrq_group *group, enum vrq_kind kind)
 {
-	atomic64_set(&group->factor[kind][VRQ_FACTOR_NOW], factor_of(group, kind));
-	atomic64_set(&group->factor[kind][VRQ_FACTOR_MEAN], mean_factor_of(group, kind));
+	u64 now = atomic64_read(&group->weight[kind]), mean = mean_weight_of(group, kind);
+
+	atomic64_set(&group->factor[kind][VRQ_FACTOR_NOW],
+		     factor_of(group, kind, VRQ_FACTOR_NOW, now));
+	atomic64_set(&group->factor[kind][VRQ_FACTOR_MEAN],
+		     factor_of(group, kind, VRQ_FACTOR_MEAN, mean));
 }
 
 static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 queued)

@@ -24,6 +24,9 @@ enum vrq_factor {
 	VRQ_FACTOR_WAKE = VRQ_FACTORS,
 };
 
+/* Of how many ms a group's means are */
+#define VRQ_GROUP_MEAN_MS	128
+
 #ifdef CONFIG_FAIR_GROUP_SCHED
 /**
  * struct vrq_group_cpu - a group's part on a CPU
