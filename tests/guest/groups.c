@@ -207,6 +207,26 @@ static void unlike_crews(int in_a, int in_b)
 		   in_a, in_b, percent(a->used, WATCH_NS), percent(b->used, WATCH_NS), worst);
 }
 
+/* The task of a heavy group wakes up while there is nobody else, and then others do */
+static void wakes_up_alone(void)
+{
+	struct crew *heavy = hire_hogs("a", 300, 1);
+	double share;
+
+	hire_hogs("b", 100, 2 * cpus);
+	/* their slices are not those that they were made with */
+	sleep_ns(50 * MSEC);
+	start_all(heavy->pids, 1);
+	sleep_ns(2 * MSEC);
+	begin();
+	watch(250 * MSEC);
+	share = percent(heavy->used, 250 * MSEC);
+	dismiss();
+	vrq_result(share >= (cpus == 1 ? 60 : 85),
+		   "weights 300:100, one that is the first to wake up: %.1f%% of a CPU in 250 ms\n",
+		   share);
+}
+
 /* Its part is less than a slice, but when the others have ended it has the machine */
 static void very_light(void)
 {
@@ -862,7 +882,7 @@ int main(void)
 	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
 	need_groups();
-	ksft_set_plan(37);
+	ksft_set_plan(38);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
@@ -873,6 +893,7 @@ int main(void)
 	unlike_crews(1, 4 * cpus);
 	unlike_crews(3, 8);
 	unlike_crews(5 * cpus, cpus);
+	wakes_up_alone();
 	very_light();
 	light();
 	three_levels(false);

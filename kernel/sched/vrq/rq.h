@@ -111,7 +111,7 @@ struct vrq_queue {
  * @seen_switches: how often it had switched by then
  * @pull_from: the first CPU of the domain that the next pick is to look at too,
  *	-1 for none, see balance.c
- * @pull_from_cpu: the CPU of another domain whose queue it is to look at, -1 for none
+ * @pull_from_cpu: the CPU whose queue it is to look at, -1 for none
  * @next_domain: the first CPU of the domain that was looked at last when a slice was
  *	used up
  * @next_for_idle: the same at the ticks of a SCHED_IDLE task. Not one for both: a slice
