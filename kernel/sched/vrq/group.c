@@ -66,9 +66,8 @@
 #define FACTOR_MAX	BIT_ULL(44)
 /* The least weight of a group with anything to do: it has a group with cpu.shares of 2 */
 #define WEIGHT_MIN	(2 * VRQ_WEIGHT_NICE_0 >> 10)
-/* In how many ms a peak is forgotten by a factor of e, and a mean follows */
+/* In how many ms a peak is forgotten by a factor of e */
 #define PEAK_MS		256
-#define MEAN_MS		VRQ_GROUP_MEAN_MS
 /* What part of the peak a group's weight is taken to be at the least */
 #define PEAK_PART	4
 /* In how many ms ticks sum up all groups, and how many groups a tick does */
@@ -262,18 +261,19 @@ static void note_means(struct vrq_group *group, enum vrq_kind kind, u64 queued, 
 		       unsigned long passed)
 {
 	unsigned long age = jiffies - READ_ONCE(group->since[kind]);
-	unsigned int ms = clamp(jiffies_to_msecs(age), 1, MEAN_MS);
+	unsigned int ms = clamp(jiffies_to_msecs(age), 1, VRQ_GROUP_MEAN_MS);
 	s64 mean = atomic64_read(&group->mean[kind]);
 	s64 before = atomic64_read(&group->ahead[kind]);
 	s64 peak = atomic64_read(&group->peak[kind]);
 
 	/* More is of no interest, and some day it would look like the future */
-	if (age > msecs_to_jiffies(MEAN_MS))
-		WRITE_ONCE(group->since[kind], jiffies - msecs_to_jiffies(MEAN_MS));
+	if (age > msecs_to_jiffies(VRQ_GROUP_MEAN_MS))
+		WRITE_ONCE(group->since[kind], jiffies - msecs_to_jiffies(VRQ_GROUP_MEAN_MS));
 
-	ahead = div_s64(ahead, jiffies_to_usecs(min(passed, msecs_to_jiffies(MEAN_MS))));
+	ahead = div_s64(ahead, jiffies_to_usecs(min(passed, msecs_to_jiffies(VRQ_GROUP_MEAN_MS))));
 	/* What tasks count for ahead is for the time to come: no shorter mean for a new group */
-	atomic64_set(&group->ahead[kind], before + part_of(ahead - before, passed, MEAN_MS));
+	atomic64_set(&group->ahead[kind],
+		     before + part_of(ahead - before, passed, VRQ_GROUP_MEAN_MS));
 	atomic64_set(&group->mean[kind], mean + part_of((s64)queued - mean, passed, ms));
 	atomic64_set(&group->peak[kind], peak - part_of(peak, passed, PEAK_MS));
 }
@@ -358,7 +358,8 @@ static bool sweep(struct vrq_group *group, unsigned long now)
  */
 static void sum_up_now(struct vrq_group *group)
 {
-	unsigned long now = jiffies, old = READ_ONCE(group->swept_at) + msecs_to_jiffies(MEAN_MS);
+	unsigned long now = jiffies;
+	unsigned long old = READ_ONCE(group->swept_at) + msecs_to_jiffies(VRQ_GROUP_MEAN_MS);
 	bool swept = false;
 
 	if (unlikely(time_after(now, old)) && raw_spin_trylock(&counted_lock)) {

@@ -24,7 +24,7 @@ enum vrq_factor {
 	VRQ_FACTOR_WAKE = VRQ_FACTORS,
 };
 
-/* Of how many ms a group's means are */
+/* In how many ms a group's means follow, by a factor of e */
 #define VRQ_GROUP_MEAN_MS	128
 
 #ifdef CONFIG_FAIR_GROUP_SCHED
