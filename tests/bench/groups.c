@@ -441,13 +441,33 @@ static uint64_t await_period(const char *group)
 	return now_ns();
 }
 
+/*
+ * When a period began: before that, by no more than it takes to look. It looks all the time
+ * just before; await_period() may be late by some ms, for many CPUs that are busy leave it
+ * little of the virtual time.
+ */
+static uint64_t period_begin(const char *group)
+{
+	uint64_t before, now = await_period(group);
+	long count;
+
+	sleep_until(now + PERIOD - 10 * MSEC);
+	now = now_ns();
+	count = periods_of(group);
+	do {
+		before = now;
+		now = now_ns();
+	} while (periods_of(group) == count);
+	return before;
+}
+
 /* What the crews use in ten periods, from a moment on when all quota is used up */
 static double use_in_periods(const char *group)
 {
 	uint64_t start;
 
 	sleep_ns(SETTLED);
-	start = await_period(group) + QUIET;
+	start = period_begin(group) + QUIET;
 	sleep_until(start);
 	return use_until(start + PERIODS * PERIOD);
 }
@@ -530,22 +550,6 @@ static void watch(void)
 		watched->back[watched->count] = now;
 		atomic_fetch_add(&watched->count, 1);
 	}
-}
-
-/* When a period began: before that, by no more than it takes to look */
-static uint64_t period_begin(const char *group)
-{
-	uint64_t before, now = await_period(group);
-	long count;
-
-	sleep_until(now + PERIOD - 3 * MSEC);
-	now = now_ns();
-	count = periods_of(group);
-	do {
-		before = now;
-		now = now_ns();
-	} while (periods_of(group) == count);
-	return before;
 }
 
 /* It has a CPU of its own, which nobody else keeps it from */
