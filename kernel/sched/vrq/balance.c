@@ -382,10 +382,8 @@ static s64 queue_margin(const struct vrq_domain *own, const struct vrq_domain *o
 {
 	s64 margin = far_margin(own, other, curr);
 
-	if (own == other)
-		return turn_of(curr) / 2;
-
-	return vrq_evens_out(other, own, curr) ? margin : margin + turn_of(curr);
+	return own == other || vrq_evens_out(other, own, curr) ? margin :
+								 margin + turn_of(curr);
 }
 
 /* One CPU of a domain, the next one each time */
@@ -407,10 +405,9 @@ static bool goes_first(struct rq *rq, const struct task_struct *curr, s64 key)
 	return key < vrq_key(curr) && !vrq_somebody_waits(rq, key);
 }
 
-/**
- * vrq_look_afar - has another domain something that should run before all here?
- * @rq: the run queue of this CPU, locked
- * @curr: its current task, which has just got another slice
+/*
+ * Has another domain something that should run before all here? The slice of @curr has just
+ * been renewed.
  *
  * Looks at the shared queue of one other domain, and at the queue of one of its CPUs,
  * without a lock. If so, the next pick takes it.
@@ -419,15 +416,12 @@ static bool goes_first(struct rq *rq, const struct task_struct *curr, s64 key)
  * others, for want of a task that would fit in, one of theirs got up to 7% more than its
  * share for seconds with a look at the shared queue alone.
  */
-void vrq_look_afar(struct rq *rq, struct task_struct *curr)
+static void look_afar(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
 	s64 key;
 	int cpu;
 
-	/* It is to take something nearer */
-	if (rq->vrq.pull_from_cpu >= 0)
-		return;
 	if (vrq_one_domain() || own->isolated)
 		return;
 
@@ -452,7 +446,7 @@ void vrq_look_afar(struct rq *rq, struct task_struct *curr)
 	}
 }
 
-/* Take what vrq_look_afar() has seen in a shared queue, if it should still go before @p */
+/* Take what look_afar() has seen in a shared queue, if it should still go before @p */
 static struct task_struct *pull_shared(struct rq *rq, struct task_struct *p, bool *missed)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
@@ -583,10 +577,9 @@ static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool ho
 	return false;
 }
 
-/**
- * vrq_look_near - who of this domain is ahead of whom as a slice ends?
- * @rq: the run queue of this CPU, locked, its clock updated
- * @curr: its current task, with its new deadline
+/*
+ * Who of this domain is ahead of whom? The slice of @curr has just been renewed. Returns
+ * true if the next pick is to take a task from the queue of another CPU.
  *
  * Looks at the next few CPUs, without a lock.
  *
@@ -603,21 +596,21 @@ static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool ho
  * together had 46 ms less in their first 2 s, on the median of 12 cases, and 134 at the
  * worst; now 21 and 26.
  */
-void vrq_look_near(struct rq *rq, struct task_struct *curr)
+static bool look_near(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
-	s64 half_turn = turn_of(curr) / 2, best = VRQ_KEY_NONE, key;
+	s64 margin = queue_margin(domain, domain, curr), best = VRQ_KEY_NONE, key;
 	int tries, cpu, from = -1;
 
 	if (!READ_ONCE(vrq_interactive))
-		return;
+		return false;
 
 	for (tries = 0; tries < SAMPLES; tries++) {
 		cpu = cpu_in_turn(domain, &rq->vrq.next_near);
 		if (cpu == cpu_of(rq))
 			continue;
 		if (rq->cfs.h_nr_queued > 1 && cpumask_test_cpu(cpu, curr->cpus_ptr) &&
-		    atomic64_read(&cpu_rq(cpu)->vrq.priodl) > vrq_key(curr) + half_turn)
+		    atomic64_read(&cpu_rq(cpu)->vrq.priodl) > vrq_key(curr) + margin)
 			curr->vrq.wait_shared = true;
 		key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
 		if (key < best) {
@@ -625,10 +618,26 @@ void vrq_look_near(struct rq *rq, struct task_struct *curr)
 			from = cpu;
 		}
 	}
-	if (from >= 0 && goes_first(rq, curr, best + half_turn)) {
-		rq->vrq.pull_from_cpu = from;
-		resched_curr(rq);
-	}
+	if (from < 0 || !goes_first(rq, curr, best + margin))
+		return false;
+
+	rq->vrq.pull_from_cpu = from;
+	resched_curr(rq);
+
+	return true;
+}
+
+/**
+ * vrq_look_around - should a task from elsewhere run before all that is here?
+ * @rq: the run queue of this CPU, locked, its clock updated
+ * @curr: its current task, whose slice has just been renewed
+ *
+ * If so, the next pick takes it. What is near comes first.
+ */
+void vrq_look_around(struct rq *rq, struct task_struct *curr)
+{
+	if (!look_near(rq, curr))
+		look_afar(rq, curr);
 }
 #else
 struct sample {

@@ -13,8 +13,7 @@ void vrq_balance_tick(struct rq *rq);
 #ifdef CONFIG_SMP
 void vrq_balance_init_rq(struct rq *rq);
 bool vrq_far_task_waits(struct rq *rq, struct task_struct *curr);
-void vrq_look_afar(struct rq *rq, struct task_struct *curr);
-void vrq_look_near(struct rq *rq, struct task_struct *curr);
+void vrq_look_around(struct rq *rq, struct task_struct *curr);
 void vrq_leave_idle(struct rq *rq);
 #else
 static inline void vrq_balance_init_rq(struct rq *rq) { }
@@ -23,8 +22,7 @@ static inline bool vrq_far_task_waits(struct rq *rq, struct task_struct *curr)
 	return false;
 }
 
-static inline void vrq_look_afar(struct rq *rq, struct task_struct *curr) { }
-static inline void vrq_look_near(struct rq *rq, struct task_struct *curr) { }
+static inline void vrq_look_around(struct rq *rq, struct task_struct *curr) { }
 
 static inline void vrq_leave_idle(struct rq *rq)
 {

@@ -226,8 +226,7 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 	publish_key(rq, curr);
 	if (vrq_somebody_waits(rq, vrq_key(curr)))
 		resched_curr(rq);
-	vrq_look_near(rq, curr);
-	vrq_look_afar(rq, curr);
+	vrq_look_around(rq, curr);
 }
 
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
