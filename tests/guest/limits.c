@@ -106,6 +106,57 @@ static void limits(int n)
 	drop_group("limit");
 }
 
+/* The most that processes use in one of some periods of a group; in its middle they are stopped */
+static uint64_t most_in_a_period(const char *group, const pid_t *pids, int n)
+{
+	uint64_t middle, used, before, most = 0;
+	int i;
+
+	await_period(group);
+	middle = now_ns() + PERIOD_NS / 2;
+	sleep_until(middle);
+	before = time_of_all(pids, n);
+	for (i = 1; i <= PERIODS / 2; i++) {
+		sleep_until(middle + i * PERIOD_NS);
+		used = time_of_all(pids, n);
+		if (used - before > most)
+			most = used - before;
+		before = used;
+	}
+	return most;
+}
+
+/*
+ * A limit that is used up by all CPUs together before each has seen a tick holds in each
+ * period, whenever that begins. Where a CPU stops at a tick only, it holds on the mean.
+ */
+static void less_than_a_tick(void)
+{
+	int n = 2 * cpus, quota_ms = cpus * tick_ns / 2 / MSEC, round;
+	uint64_t used, most = 0;
+	pid_t pids[MAX_HOGS];
+
+	if (quota_ms < 1)
+		quota_ms = 1;
+	make_group("limit");
+	spawn_hogs("limit", pids, n);
+	for (round = 0; round < 4; round++) {
+		no_limit("limit");
+		sleep_ns(tick_ns / 4);
+		set_limit("limit", quota_ms, 100);
+		if (!round)
+			start_all(pids, n);
+		sleep_ns(5 * PERIOD_NS);
+		used = most_in_a_period("limit", pids, n);
+		most = used > most ? used : most;
+	}
+	finish_all(pids, n);
+	timed_result(most <= quota_ms * MSEC * 3 / 2 + (under_vrq() ? 0 : cpus * tick_ns),
+		     "%d hogs with %d ms of 100 use %.2f ms in a period at the most\n", n,
+		     quota_ms, (double)most / MSEC);
+	drop_group("limit");
+}
+
 /* Two groups in one: what they are given together, and one of them alone */
 static void nested(void)
 {
@@ -309,7 +360,6 @@ static void watch_gaps(void *arg)
 	}
 }
 
-/* Who is alone runs as soon as there is quota again */
 #define PAIRS	20
 
 static int pipes[2 * PAIRS][2];
@@ -357,6 +407,7 @@ static void pairs_below_their_limit(void)
 	drop_group("limit");
 }
 
+/* Who is alone runs as soon as there is quota again */
 static void wait_after_refill(void)
 {
 	struct gap *gap = shared(sizeof(*gap));
@@ -1005,12 +1056,13 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(51);
+	ksft_set_plan(52);
 	be_supervisor_of_groups();
 
 	limits(1);
 	limits(4);
 	limits(64);
+	less_than_a_tick();
 	nested();
 	burst();
 	stat_of_a_hog();

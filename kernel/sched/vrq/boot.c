@@ -9,6 +9,7 @@
 #include "queue.h"
 #include "shared.h"
 #include "switch.h"
+#include "throttle.h"
 #include "tunables.h"
 
 DEFINE_STATIC_KEY_FALSE(__sched_vrq_enabled);
@@ -57,6 +58,7 @@ void __init vrq_init_rq(struct rq *rq)
 	vrq_queue_init(&rq->vrq.queue);
 	vrq_queue_init(&rq->vrq.pinned);
 	vrq_balance_init_rq(rq);
+	vrq_throttle_init_rq(rq);
 }
 
 /**

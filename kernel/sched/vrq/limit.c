@@ -7,13 +7,16 @@
  * draws from the pool in portions, so that the pool's lock is taken once in a portion and
  * not at each switch. Of a group in a group both pay.
  *
- * Time is accounted at ticks and switches, so a CPU overdraws by up to a tick, and by more
- * if its task stays in the kernel. What is overdrawn is the group's debt, and paid back
- * from the pool before any CPU gets more; of more than ten quotas the rest is let off, else
- * a process of the group that takes seconds to exit would stop the others for minutes. What
- * CPUs have drawn and not used at the end of a period is used in the next ones, if the group
- * comes back there: it is no more than a quarter of a quota together, or 100 us for each CPU
- * if that is more.
+ * Time is accounted at ticks and switches. Where the pool could not give all CPUs enough for
+ * another tick, a timer accounts for it at the end of what the CPU has, see throttle.c: else
+ * many CPUs would each overdraw by up to a tick. A CPU overdraws by more if its task stays in
+ * the kernel. What is overdrawn is the group's debt, and paid back from the pool before any
+ * CPU gets more; of more than ten quotas the rest is let off, else a process of the group
+ * that takes seconds to exit would stop the others for minutes.
+ *
+ * What CPUs have drawn and not used at the end of a period is used in the next ones, if the
+ * group comes back there: it is no more than a quarter of a quota together, or 100 us for
+ * each CPU if that is more.
  *
  * Who has to stop does so where it returns to user space, see throttle.c: in the kernel it
  * may hold what others wait for.
@@ -136,6 +139,32 @@ struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
 	}
 
 	return NULL;
+}
+
+/* Could the pool be too small for what all CPUs use by their next ticks? Read without its lock */
+static bool is_scarce(const struct cfs_bandwidth *cfs_b)
+{
+	return READ_ONCE(cfs_b->runtime) < (u64)num_online_cpus() * TICK_NSEC;
+}
+
+/**
+ * vrq_limit_left - how long may a task run until its limit has to be looked at?
+ * @rq: the run queue of @p, locked
+ * @p: the task, of a group that has not reached its limit
+ *
+ * Return: the time, ns; a tick if that is soon enough.
+ */
+s64 vrq_limit_left(struct rq *rq, const struct task_struct *p)
+{
+	struct vrq_group *group = vrq_limited_group(p);
+	s64 left = TICK_NSEC;
+
+	for (; group; group = vrq_limited_of(group->parent)) {
+		if (has_limit(rq, group) && is_scarce(&group->tg->cfs_bandwidth))
+			left = min(left, vrq_group_part(rq, group)->left);
+	}
+
+	return left;
 }
 
 /**

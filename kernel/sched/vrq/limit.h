@@ -10,6 +10,7 @@
 #ifdef CONFIG_CFS_BANDWIDTH
 void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta);
 struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group);
+s64 vrq_limit_left(struct rq *rq, const struct task_struct *p);
 bool vrq_limit_stop(struct rq *rq, struct vrq_group *group);
 void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited);
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);

@@ -127,6 +127,8 @@ struct vrq_queue {
  *	a core was idle
  * @slot_offered: the task in @slot may be taken by a CPU without work
  * @spread: the current task is to leave for that core
+ * @limit_timer: looks whether the running task has to stop before the next tick, because its
+ *	group reaches its limit, see throttle.c
  * @retry: queued when a pick had to leave a task because its run queue was
  *	locked, and has found nothing else to run
  *
@@ -164,6 +166,9 @@ struct vrq_rq {
 	unsigned long		ticks;
 	unsigned int		ticks_alike;
 	u64			seen_switches;
+#ifdef CONFIG_CFS_BANDWIDTH
+	struct hrtimer		limit_timer;
+#endif
 #ifdef CONFIG_SCHED_SMT
 	bool			spread;
 	unsigned int		shared_ticks;

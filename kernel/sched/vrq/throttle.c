@@ -4,13 +4,16 @@
  * space, and goes on when the limit is refilled, with the deadline that it had.
  *
  * Within the kernel it goes on, for it may hold a lock that others wait for. It is told by
- * a task work, when it is picked or at a tick. The work takes it out of the run queue and
- * puts it into a list of the group whose limit is reached, on its CPU (VRQ_THROTTLED). To
- * the core it is runnable all the time: on_rq is set, and whatever changes a task
- * (affinity, policy, nice level, group, priority inheritance) takes it out by
- * dequeue_task() and queues it by enqueue_task(). Then it runs once more, to be stopped
- * again where it has to. The same holds for a task that was stopped for one group, and
- * has another one around it whose limit is reached too.
+ * a task work: when it is picked, at a tick, or by a timer of its CPU if its group may reach
+ * the limit before the next tick. The timer is left to expire when the task leaves the CPU:
+ * to cancel it would cost those who sleep often more than to look once in vain.
+ *
+ * The work takes the task out of the run queue and puts it into a list of the group whose
+ * limit is reached, on its CPU (VRQ_THROTTLED). To the core it is runnable all the time:
+ * on_rq is set, and whatever changes a task (affinity, policy, nice level, group, priority
+ * inheritance) takes it out by dequeue_task() and queues it by enqueue_task(). Then it runs
+ * once more, to be stopped again where it has to. The same holds for a task that was stopped
+ * for one group, and has another one around it whose limit is reached too.
  *
  * The lists are protected by the rq->lock of their CPU.
  *
@@ -20,6 +23,8 @@
 
 #include "throttle.h"
 
+/* The timer expires no sooner than that, ns */
+#define TIMER_MIN	(10 * NSEC_PER_USEC)
 /* How many tasks go on in one hold of an rq->lock */
 #define RESUME_BATCH	32
 
@@ -111,11 +116,62 @@ static void throttle(struct callback_head *work)
 		schedule();
 }
 
+/* Look at the limit again once @p may have reached it, if that is before the next tick */
+static void start_timer(struct rq *rq, const struct task_struct *p)
+{
+	int cpu = cpu_of(rq);
+	s64 left;
+
+	/* It expires on the CPU that starts it: where another one changes @p, the tick has to do */
+	if (cpu != smp_processor_id() || !cpu_active(cpu))
+		return;
+
+	left = vrq_limit_left(rq, p);
+	if (left >= TICK_NSEC)
+		return;
+
+	hrtimer_start(&rq->vrq.limit_timer, ns_to_ktime(max_t(s64, left, TIMER_MIN)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static enum hrtimer_restart look_at_limit(struct hrtimer *timer)
+{
+	struct rq *rq = container_of(timer, struct rq, vrq.limit_timer);
+	struct task_struct *curr;
+	struct rq_flags rf;
+
+	rq_lock(rq, &rf);
+	update_rq_clock(rq);
+	curr = vrq_curr(rq);
+	/* Else it is about to be switched out, see throttle() */
+	if (vrq_task(curr) && curr->vrq.place == VRQ_ON_CPU) {
+		curr->sched_class->update_curr(rq);
+		vrq_throttle_check(rq, curr);
+	}
+	rq_unlock(rq, &rf);
+
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * vrq_throttle_init_rq - prepare a run queue at boot
+ * @rq: the run queue
+ */
+void __init vrq_throttle_init_rq(struct rq *rq)
+{
+	hrtimer_init(&rq->vrq.limit_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	rq->vrq.limit_timer.function = look_at_limit;
+}
+
 /* See vrq_throttle_check() */
 void __vrq_throttle_check(struct rq *rq, struct task_struct *p)
 {
-	if (p->vrq.to_throttle || !may_stop(p) || !vrq_limit_reached(rq, p))
+	if (p->vrq.to_throttle || !may_stop(p))
 		return;
+	if (!vrq_limit_reached(rq, p)) {
+		start_timer(rq, p);
+		return;
+	}
 
 	init_task_work(&p->vrq.throttle_work, throttle);
 	p->vrq.to_throttle = !task_work_add(p, &p->vrq.throttle_work,

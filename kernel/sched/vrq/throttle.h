@@ -8,6 +8,7 @@
 #include "limit.h"
 
 #ifdef CONFIG_CFS_BANDWIDTH
+void vrq_throttle_init_rq(struct rq *rq);
 void __vrq_throttle_check(struct rq *rq, struct task_struct *p);
 void vrq_throttle_out(struct rq *rq, struct task_struct *p);
 void vrq_throttle_offline(struct rq *rq);
@@ -23,6 +24,7 @@ static inline void vrq_throttle_check(struct rq *rq, struct task_struct *p)
 		__vrq_throttle_check(rq, p);
 }
 #else
+static inline void vrq_throttle_init_rq(struct rq *rq) { }
 static inline void vrq_throttle_out(struct rq *rq, struct task_struct *p) { }
 static inline void vrq_throttle_offline(struct rq *rq) { }
 static inline void vrq_throttle_check(struct rq *rq, struct task_struct *p) { }
