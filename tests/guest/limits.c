@@ -407,6 +407,59 @@ static void pairs_below_their_limit(void)
 	drop_group("limit");
 }
 
+#define TOUR_QUOTA_MS	80
+#define TOUR_PERIOD_MS	200
+
+/* Use the CPU until the limit stops the task: what it has used by then, in all */
+static uint64_t use_until_stopped(void)
+{
+	uint64_t now = now_ns(), last, used;
+
+	do {
+		last = now;
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		now = now_ns();
+	} while (now - last < TOUR_PERIOD_MS * MSEC / 4);
+	return used;
+}
+
+/* In one period a moment on each CPU, and then on the first one what the limit allows */
+static void tour(void *arg)
+{
+	volatile uint64_t *used = arg;
+	uint64_t before;
+	int cpu;
+
+	pin(0, 0);
+	before = use_until_stopped();
+	for (cpu = cpus - 1; cpu >= 0; cpu--) {
+		pin(0, cpu);
+		use_ns(MSEC / 10);
+	}
+	*used = use_until_stopped() - before;
+	for (;;)
+		pause();
+}
+
+/* What CPUs have drawn and do not use is a quarter of the quota at the most */
+static void left_on_other_cpus(void)
+{
+	uint64_t *used = shared(sizeof(*used));
+	pid_t pid;
+
+	make_group("limit");
+	set_limit("limit", TOUR_QUOTA_MS, TOUR_PERIOD_MS);
+	pid = spawn_in("limit", tour, used);
+	start_all(&pid, 1);
+	sleep_ns(5 * TOUR_PERIOD_MS * MSEC);
+	finish_all(&pid, 1);
+	timed_result(*used + 2 * tick_ns >= TOUR_QUOTA_MS * MSEC * 3 / 4 &&
+		     *used <= TOUR_QUOTA_MS * MSEC + 2 * tick_ns,
+		     "who was on all CPUs for a moment uses %.1f ms of %d\n",
+		     (double)*used / MSEC, TOUR_QUOTA_MS);
+	drop_group("limit");
+}
+
 /* Who is alone runs as soon as there is quota again */
 static void wait_after_refill(void)
 {
@@ -1056,7 +1109,7 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(52);
+	ksft_set_plan(53);
 	be_supervisor_of_groups();
 
 	limits(1);
@@ -1068,6 +1121,7 @@ int main(int argc, char **argv)
 	stat_of_a_hog();
 	stat_of_others();
 	pairs_below_their_limit();
+	left_on_other_cpus();
 	wait_after_refill();
 	locks_in_the_kernel();
 	stopped_tasks();
