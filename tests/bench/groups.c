@@ -427,7 +427,7 @@ static long periods_of(const char *group)
 	return count;
 }
 
-/* Until a period begins; by which time it has begun, to a millisecond */
+/* Until a period has begun; by which time it has, to a ms if this gets a CPU in time */
 static uint64_t await_period(const char *group)
 {
 	long count = periods_of(group);

@@ -140,12 +140,11 @@ static void less_than_a_tick(void)
 		quota_ms = 1;
 	make_group("limit");
 	spawn_hogs("limit", pids, n);
+	start_all(pids, n);
 	for (round = 0; round < 4; round++) {
 		no_limit("limit");
 		sleep_ns(tick_ns / 4);
 		set_limit("limit", quota_ms, 100);
-		if (!round)
-			start_all(pids, n);
 		sleep_ns(5 * PERIOD_NS);
 		used = most_in_a_period("limit", pids, n);
 		most = used > most ? used : most;
@@ -407,8 +406,8 @@ static void pairs_below_their_limit(void)
 	drop_group("limit");
 }
 
+/* Of LONG_PERIOD_MS */
 #define TOUR_QUOTA_MS	80
-#define TOUR_PERIOD_MS	200
 
 /* Use the CPU until the limit stops the task: what it has used by then, in all */
 static uint64_t use_until_stopped(void)
@@ -419,7 +418,7 @@ static uint64_t use_until_stopped(void)
 		last = now;
 		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		now = now_ns();
-	} while (now - last < TOUR_PERIOD_MS * MSEC / 4);
+	} while (now - last < LONG_PERIOD_NS / 4);
 	return used;
 }
 
@@ -448,10 +447,10 @@ static void left_on_other_cpus(void)
 	pid_t pid;
 
 	make_group("limit");
-	set_limit("limit", TOUR_QUOTA_MS, TOUR_PERIOD_MS);
+	set_limit("limit", TOUR_QUOTA_MS, LONG_PERIOD_MS);
 	pid = spawn_in("limit", tour, used);
 	start_all(&pid, 1);
-	sleep_ns(5 * TOUR_PERIOD_MS * MSEC);
+	sleep_ns(5 * LONG_PERIOD_NS);
 	finish_all(&pid, 1);
 	timed_result(*used + 2 * tick_ns >= TOUR_QUOTA_MS * MSEC * 3 / 4 &&
 		     *used <= TOUR_QUOTA_MS * MSEC + 2 * tick_ns,
