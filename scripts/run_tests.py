@@ -160,6 +160,7 @@ PLANS = [
     *(Plan("virtual", 4, sched, GROUPS, what="groups") for sched in ("vrq", "fair")),
     *(Plan("virtual", 4, sched, ["groupsv1"], what="groupsv1") for sched in ("vrq", "fair")),
     Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
+    Plan("virtual", 16, "vrq", ["shares"], what="shares", short_turns=True),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
     # The scheduler is changed while the machine runs, from either. Not in parallel mode: QEMU
     # (10.0, notdirty_write()) drops what it has translated before it stores the new code. Another

@@ -10,29 +10,17 @@
  */
 #include <pthread.h>
 
-#include "cgroup.h"
+#include "crews.h"
 
 #define SETTLE_NS	(500 * MSEC)
 #define WATCH_NS	(2 * SEC)
-#define MAX_CREWS	16
-#define MAX_CREW	512
 #define AUTOGROUP	"/proc/sys/kernel/sched_autogroup_enabled"
 #define SLEEPERS	200
 #define LEAVERS		99
 #define RING		10
 #define PASSED		1000
 
-/* Processes that do the same in a group */
-struct crew {
-	char group[32];
-	int n;
-	uint64_t used;
-	pid_t pids[MAX_CREW];
-};
-
 static int cpus;
-static struct crew crews[MAX_CREWS];
-static int nr_crews;
 
 /* What under VRQ is a promise, and under fair only told */
 #define vrq_result(good, ...)						\
@@ -42,28 +30,6 @@ static int nr_crews;
 		else							\
 			ksft_test_result_skip("no promise of fair's: " __VA_ARGS__); \
 	} while (0)
-
-/* @n processes in a group of a weight, stopped; 0 and "": the root */
-static struct crew *hire(const char *group, int weight, int n, void (*work)(void *), void *arg)
-{
-	struct crew *crew = &crews[nr_crews++];
-	int i;
-
-	snprintf(crew->group, sizeof(crew->group), "%s", group);
-	if (*group)
-		make_group(group);
-	if (weight && !group_put_number(group, "cpu.weight", weight))
-		ksft_exit_fail_msg("cpu.weight %d of %s: %s\n", weight, group, strerror(errno));
-	crew->n = n;
-	for (i = 0; i < n; i++)
-		crew->pids[i] = spawn_in(group, work, arg);
-	return crew;
-}
-
-static struct crew *hire_hogs(const char *group, int weight, int n)
-{
-	return hire(group, weight, n, hog, NULL);
-}
 
 static void pin_crew(const struct crew *crew, int cpu)
 {
@@ -81,59 +47,11 @@ static void pin_crews(int cpu)
 		pin_crew(&crews[i], cpu);
 }
 
-static void begin(void)
-{
-	int i;
-
-	for (i = 0; i < nr_crews; i++)
-		start_all(crews[i].pids, crews[i].n);
-}
-
-/* What each crew uses in a while, and all of them */
-static uint64_t watch(uint64_t ns)
-{
-	uint64_t sum = 0, start = now_ns();
-	int i;
-
-	/* to read many clocks takes a while, the same at the end as here */
-	for (i = 0; i < nr_crews; i++)
-		crews[i].used = time_of_all(crews[i].pids, crews[i].n);
-	sleep_until(start + ns);
-	for (i = 0; i < nr_crews; i++) {
-		crews[i].used = time_of_all(crews[i].pids, crews[i].n) - crews[i].used;
-		sum += crews[i].used;
-	}
-	return sum;
-}
-
 static uint64_t begin_and_watch(void)
 {
 	begin();
 	sleep_ns(SETTLE_NS);
 	return watch(WATCH_NS);
-}
-
-/* All end before the first group is removed: who runs meanwhile is in nobody's way */
-static void dismiss(void)
-{
-	int i;
-
-	for (i = 0; i < nr_crews; i++)
-		finish_all(crews[i].pids, crews[i].n);
-	while (nr_crews)
-		if (*crews[--nr_crews].group)
-			drop_group(crews[nr_crews].group);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * part / whole : 0;
-}
-
-/* By how much @got is off, in percent of @want */
-static double off(double got, double want)
-{
-	return want > got ? 100 * (want - got) / want : 100 * (got - want) / want;
 }
 
 /* Share out @left by weight, to nobody more than its cap */

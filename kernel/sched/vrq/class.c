@@ -31,6 +31,16 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 	vrq_group_add(rq, p, sign);
 }
 
+/* Bring a task that is queued up to date: the sums that it is in have it all the time */
+static void update_queued(struct rq *rq, struct task_struct *p)
+{
+	struct vrq_counts before = vrq_counts_of(p);
+
+	vrq_update_entity(rq, p);
+	vrq_load_recount(rq, p, &before);
+	vrq_group_recount(rq, p, &before);
+}
+
 static void publish_key(struct rq *rq, struct task_struct *p)
 {
 	atomic64_set(&rq->vrq.priodl, vrq_key(p));
@@ -220,9 +230,7 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 static void renew_curr(struct rq *rq, struct task_struct *curr)
 {
 	vrq_renew_slice(rq, curr);
-	account_queued(rq, curr, -1);
-	vrq_update_entity(rq, curr);
-	account_queued(rq, curr, 1);
+	update_queued(rq, curr);
 	publish_key(rq, curr);
 	if (vrq_somebody_waits(rq, vrq_key(curr)))
 		resched_curr(rq);

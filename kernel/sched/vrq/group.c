@@ -57,6 +57,7 @@
 
 #include "deadline.h"
 #include "group.h"
+#include "load.h"
 
 /*
  * Fixed point of a factor, and its limit: times the greatest share, cpu.shares of 2^18,
@@ -405,6 +406,21 @@ static void appear(struct vrq_group *group, enum vrq_kind kind)
 	sum_up_from(group, g ? g->depth + 1 : 0);
 }
 
+/* The weight of what a group has on a CPU changes by @more. The rq->lock is held */
+static void add(struct rq *rq, struct vrq_group *group, enum vrq_kind kind, long more)
+{
+	struct vrq_group_cpu *part = vrq_group_part(rq, group);
+
+	WRITE_ONCE(part->weight[kind], part->weight[kind] + more);
+	if (more <= 0)
+		return;
+
+	if (!cpumask_test_cpu(cpu_of(rq), group->cpus))
+		cpumask_set_cpu(cpu_of(rq), group->cpus);
+	if (unlikely(!atomic64_read(&group->given[kind])))
+		appear(group, kind);
+}
+
 /**
  * vrq_group_add - a task is queued, or dequeued
  * @rq: its run queue, locked
@@ -414,22 +430,37 @@ static void appear(struct vrq_group *group, enum vrq_kind kind)
 void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign)
 {
 	struct vrq_group *group = vrq_group_of(p);
+
+	if (group)
+		add(rq, group, p->vrq.only_idle, sign * (long)p->vrq.own_weight);
+}
+
+/**
+ * vrq_group_recount - what a queued task counts for has changed
+ * @rq: its run queue, locked
+ * @p: the task
+ * @before: what it counted for
+ *
+ * Whoever sums up the group meanwhile finds the task. Most slices are renewed at ticks, as
+ * groups are summed up: were a task taken out and added again, of 16 hogs on 16 CPUs one
+ * would be missing in up to a fifth of the sums, and a ratio of 3.00 become 3.09.
+ */
+void vrq_group_recount(struct rq *rq, const struct task_struct *p,
+		       const struct vrq_counts *before)
+{
+	struct vrq_group *group = vrq_group_of(p);
 	enum vrq_kind kind = p->vrq.only_idle;
-	struct vrq_group_cpu *part;
+	long own = before->own_weight;
 
 	if (!group)
 		return;
 
-	part = vrq_group_part(rq, group);
-	WRITE_ONCE(part->weight[kind],
-		   part->weight[kind] + sign * (long)p->vrq.own_weight);
-	if (sign < 0)
-		return;
-
-	if (!cpumask_test_cpu(cpu_of(rq), group->cpus))
-		cpumask_set_cpu(cpu_of(rq), group->cpus);
-	if (unlikely(!atomic64_read(&group->given[kind])))
-		appear(group, kind);
+	if (kind == before->only_idle) {
+		add(rq, group, kind, p->vrq.own_weight - own);
+	} else {
+		add(rq, group, kind, p->vrq.own_weight);
+		add(rq, group, before->only_idle, -own);
+	}
 }
 
 /**

@@ -7,6 +7,8 @@
 
 #include "core.h"
 
+struct vrq_counts;
+
 /**
  * enum vrq_factor - of which load of a group
  * @VRQ_FACTOR_NOW: what is runnable just now: for what a task adds to the load
@@ -132,6 +134,8 @@ static inline struct vrq_group *vrq_group_of(const struct task_struct *p)
 }
 
 void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign);
+void vrq_group_recount(struct rq *rq, const struct task_struct *p,
+		       const struct vrq_counts *before);
 void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead);
 void vrq_group_sum_up(const struct task_struct *p);
 void vrq_group_tick(void);
@@ -184,6 +188,8 @@ static inline u64 vrq_group_weight(const struct task_struct *p, enum vrq_factor 
 }
 #else
 static inline void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign) { }
+static inline void vrq_group_recount(struct rq *rq, const struct task_struct *p,
+				     const struct vrq_counts *before) { }
 static inline void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead) { }
 static inline void vrq_group_sum_up(const struct task_struct *p) { }
 static inline void vrq_group_tick(void) { }

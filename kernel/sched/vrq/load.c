@@ -17,6 +17,18 @@
 /* Up to so many domains their sums are; of more than that the machine's */
 #define DOMAINS_MAX	8
 
+static void add(struct rq *rq, bool only_idle, long weight, long own, long unconfined)
+{
+	if (only_idle) {
+		WRITE_ONCE(rq->vrq.idle_weight, rq->vrq.idle_weight + weight);
+		return;
+	}
+
+	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
+	WRITE_ONCE(rq->vrq.own_weight, rq->vrq.own_weight + own);
+	WRITE_ONCE(rq->vrq.unconfined, rq->vrq.unconfined + unconfined);
+}
+
 /**
  * vrq_load_add - a task is queued, or dequeued
  * @rq: its run queue, locked
@@ -25,18 +37,31 @@
  */
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 {
-	long weight = sign * (long)p->vrq.weight;
+	add(rq, p->vrq.only_idle, sign * (long)p->vrq.weight, sign * (long)p->vrq.own_weight,
+	    sign * (long)p->vrq.unconfined);
+}
 
-	if (p->vrq.only_idle) {
-		WRITE_ONCE(rq->vrq.idle_weight, rq->vrq.idle_weight + weight);
-		return;
+/**
+ * vrq_load_recount - what a queued task counts for has changed
+ * @rq: its run queue, locked
+ * @p: the task
+ * @before: what it counted for
+ *
+ * Whoever reads the sums meanwhile finds the task in them: most slices are renewed at
+ * ticks, as the sums are read.
+ */
+void vrq_load_recount(struct rq *rq, const struct task_struct *p,
+		      const struct vrq_counts *before)
+{
+	long weight = before->weight, own = before->own_weight, unconfined = before->unconfined;
+
+	if (p->vrq.only_idle == before->only_idle) {
+		add(rq, p->vrq.only_idle, p->vrq.weight - weight, p->vrq.own_weight - own,
+		    p->vrq.unconfined - unconfined);
+	} else {
+		vrq_load_add(rq, p, 1);
+		add(rq, before->only_idle, -weight, -own, -unconfined);
 	}
-
-	WRITE_ONCE(rq->vrq.weight, rq->vrq.weight + weight);
-	WRITE_ONCE(rq->vrq.own_weight,
-		   rq->vrq.own_weight + sign * (long)p->vrq.own_weight);
-	WRITE_ONCE(rq->vrq.unconfined,
-		   rq->vrq.unconfined + sign * (long)p->vrq.unconfined);
 }
 
 static void count_cpu(struct vrq_load *load, int cpu)

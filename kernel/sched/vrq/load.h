@@ -27,7 +27,34 @@ struct vrq_load {
 	s64		lateness;
 };
 
+/**
+ * struct vrq_counts - what a task adds to the sums of its run queue and of its group
+ * @weight: p->vrq.weight, and so on
+ * @own_weight: likewise
+ * @unconfined: likewise
+ * @only_idle: which of the sums it is added to
+ */
+struct vrq_counts {
+	unsigned int	weight;
+	unsigned int	own_weight;
+	unsigned int	unconfined;
+	bool		only_idle;
+};
+
+/* What a task counts for now. The lock of its run queue is held */
+static inline struct vrq_counts vrq_counts_of(const struct task_struct *p)
+{
+	return (struct vrq_counts) {
+		.weight = p->vrq.weight,
+		.own_weight = p->vrq.own_weight,
+		.unconfined = p->vrq.unconfined,
+		.only_idle = p->vrq.only_idle,
+	};
+}
+
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign);
+void vrq_load_recount(struct rq *rq, const struct task_struct *p,
+		      const struct vrq_counts *before);
 void vrq_load_tick(int cpu);
 struct vrq_load vrq_load_of_machine(void);
 bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
