@@ -125,46 +125,32 @@ void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
 	}
 }
 
-/* See vrq_limit_reached() */
-struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group)
-{
-	/* A CPU that goes down pushes its tasks away */
-	if (!cpu_active(cpu_of(rq)))
-		return NULL;
-
-	for (; group; group = vrq_limited_of(group->parent)) {
-		if (has_limit(rq, group) && vrq_group_part(rq, group)->left <= 0 &&
-		    !draw(rq, group))
-			return group;
-	}
-
-	return NULL;
-}
-
 /* Could the pool be too small for what all CPUs use by their next ticks? Read without its lock */
 static bool is_scarce(const struct cfs_bandwidth *cfs_b)
 {
 	return READ_ONCE(cfs_b->runtime) < (u64)num_online_cpus() * TICK_NSEC;
 }
 
-/**
- * vrq_limit_left - how long may a task run until its limit has to be looked at?
- * @rq: the run queue of @p, locked
- * @p: the task, of a group that has not reached its limit
- *
- * Return: the time, ns; a tick if that is soon enough.
- */
-s64 vrq_limit_left(struct rq *rq, const struct task_struct *p)
+/* See vrq_limit_reached() */
+struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group, s64 *left)
 {
-	struct vrq_group *group = vrq_limited_group(p);
-	s64 left = TICK_NSEC;
+	struct vrq_group_cpu *part;
+
+	/* A CPU that goes down pushes its tasks away */
+	if (!cpu_active(cpu_of(rq)))
+		return NULL;
 
 	for (; group; group = vrq_limited_of(group->parent)) {
-		if (has_limit(rq, group) && is_scarce(&group->tg->cfs_bandwidth))
-			left = min(left, vrq_group_part(rq, group)->left);
+		if (!has_limit(rq, group))
+			continue;
+		part = vrq_group_part(rq, group);
+		if (part->left <= 0 && !draw(rq, group))
+			return group;
+		if (is_scarce(&group->tg->cfs_bandwidth))
+			*left = min(*left, part->left);
 	}
 
-	return left;
+	return NULL;
 }
 
 /**

@@ -9,8 +9,7 @@
 
 #ifdef CONFIG_CFS_BANDWIDTH
 void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta);
-struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group);
-s64 vrq_limit_left(struct rq *rq, const struct task_struct *p);
+struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group, s64 *left);
 bool vrq_limit_stop(struct rq *rq, struct vrq_group *group);
 void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited);
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
@@ -46,21 +45,22 @@ static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, 
  * vrq_limit_reached - has a task's group nothing left to use?
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
+ * @left: if it has, how long the task may run until this is to be looked at again, ns; a
+ *	tick if that is soon enough
  *
  * Return: the group, or the one around it, whose limit is reached; NULL if there is none.
  */
-static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p)
+static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p,
+						  s64 *left)
 {
 	struct vrq_group *group = vrq_limited_group(p);
 
-	return unlikely(group) ? __vrq_limit_reached(rq, group) : NULL;
+	*left = TICK_NSEC;
+
+	return unlikely(group) ? __vrq_limit_reached(rq, group, left) : NULL;
 }
 #else
 static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, s64 delta) { }
-static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p)
-{
-	return NULL;
-}
 #endif
 
 #endif /* _KERNEL_SCHED_VRQ_LIMIT_H */

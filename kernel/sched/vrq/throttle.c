@@ -97,12 +97,13 @@ static void throttle(struct callback_head *work)
 	struct vrq_group *group = NULL;
 	struct rq_flags rf;
 	struct rq *rq;
+	s64 left;
 
 	rq = this_rq_lock_irq(&rf);
 	p->vrq.to_throttle = false;
 	update_rq_clock(rq);
 	if (may_stop(p))
-		group = vrq_limit_reached(rq, p);
+		group = vrq_limit_reached(rq, p, &left);
 	if (group && vrq_limit_stop(rq, group)) {
 		p->sched_class->dequeue_task(rq, p, DEQUEUE_NOCLOCK);
 		throttle_in(rq, group, p);
@@ -116,18 +117,13 @@ static void throttle(struct callback_head *work)
 		schedule();
 }
 
-/* Look at the limit again once @p may have reached it, if that is before the next tick */
-static void start_timer(struct rq *rq, const struct task_struct *p)
+/* Look at the limit again in @left ns, if that is before the next tick */
+static void start_timer(struct rq *rq, s64 left)
 {
 	int cpu = cpu_of(rq);
-	s64 left;
 
-	/* It expires on the CPU that starts it: where another one changes @p, the tick has to do */
-	if (cpu != smp_processor_id() || !cpu_active(cpu))
-		return;
-
-	left = vrq_limit_left(rq, p);
-	if (left >= TICK_NSEC)
+	/* It expires on the CPU that starts it: the tick has to do where another one asks */
+	if (left >= TICK_NSEC || cpu != smp_processor_id() || !cpu_active(cpu))
 		return;
 
 	hrtimer_start(&rq->vrq.limit_timer, ns_to_ktime(max_t(s64, left, TIMER_MIN)),
@@ -166,10 +162,12 @@ void __init vrq_throttle_init_rq(struct rq *rq)
 /* See vrq_throttle_check() */
 void __vrq_throttle_check(struct rq *rq, struct task_struct *p)
 {
+	s64 left;
+
 	if (p->vrq.to_throttle || !may_stop(p))
 		return;
-	if (!vrq_limit_reached(rq, p)) {
-		start_timer(rq, p);
+	if (!vrq_limit_reached(rq, p, &left)) {
+		start_timer(rq, left);
 		return;
 	}
 
