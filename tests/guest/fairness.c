@@ -9,31 +9,11 @@
  * work conservation. Its weights are 1.25 a step, and hogs that do not divide
  * evenly among the CPUs take it longer to even out.
  */
-#include "guest.h"
+#include "gaps.h"
 
 #define MAX	256	/* hogs */
 #define FAULT	"/sys/kernel/debug/sched/vrq_fault"
 #define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
-
-struct gap {
-	uint64_t longest;	/* between two looks at the clock, ns */
-	char pad[56];
-};
-
-static void watch_gaps(void *arg)
-{
-	struct gap *gap = arg;
-	uint64_t now, last;
-
-	be_normal();
-	last = now_ns();
-	for (;;) {
-		now = now_ns();
-		if (now - last > gap->longest)
-			gap->longest = now - last;
-		last = now;
-	}
-}
 
 struct kind {
 	int policy, nice;
@@ -194,26 +174,25 @@ static void nice_shares(int cpus, int policy, const char *name)
 			 n, name, off);
 }
 
+static void normal_watch_gaps(void *gap)
+{
+	be_normal();
+	watch_gaps(gap);
+}
+
 static void bounded_wait(int cpus)
 {
 	int n = 4 * cpus, i;
 	struct gap *gaps = shared(n * sizeof(*gaps));
-	uint64_t longest = 0, bound;
+	uint64_t longest, bound;
 	pid_t pids[MAX];
 
 	/* Three tasks ahead for each CPU, and as much again for what else runs */
 	bound = under_vrq() ? 2 * 4 * RR_NS : SEC;
 	for (i = 0; i < n; i++)
-		pids[i] = spawn(watch_gaps, &gaps[i]);
+		pids[i] = spawn(normal_watch_gaps, &gaps[i]);
 	sleep_ns(300 * MSEC);
-	for (i = 0; i < n; i++)
-		gaps[i].longest = 0;
-	sleep_ns(SEC);
-	/* Before the first of them ends: what they have to wait for changes then */
-	for (i = 0; i < n; i++) {
-		if (gaps[i].longest > longest)
-			longest = gaps[i].longest;
-	}
+	longest = longest_gap_within(gaps, n, SEC);
 	finish_all(pids, n);
 	ksft_test_result(longest <= bound,
 			 "none of %d hogs waits longer than %llu ms (%llu ms)\n",
