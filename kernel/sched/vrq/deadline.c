@@ -2,6 +2,7 @@
 /*
  * The arithmetic of virtual deadlines, see deadline.h.
  */
+#include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -88,6 +89,23 @@ u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 {
 	return clamp(div_u64(weight * cpus, max(all, 1U)), confined,
 		     confined + unconfined);
+}
+
+/**
+ * vrq_mean_factor - by how much their groups change what tasks count for, on the mean
+ * @weight: sum of the tasks' weights
+ * @own: what it would be without groups
+ *
+ * The two may not be of one moment.
+ *
+ * Return: @weight / @own in units of 1 / 2^16, at least 1 unit; 1.0 where there are no tasks.
+ */
+unsigned int vrq_mean_factor(u64 weight, u64 own)
+{
+	if (!weight || weight == own)
+		return 1U << VRQ_FACTOR_SHIFT;
+
+	return clamp(div64_u64(weight << VRQ_FACTOR_SHIFT, max(own, 1ULL)), 1ULL, UINT_MAX);
 }
 
 /**

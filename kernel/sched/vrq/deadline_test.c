@@ -152,6 +152,23 @@ static void tasks_of_any_cpu_count_where_they_will_be(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrq_spread_weight(10, 0, 0, 1, 4), 10ULL);
 }
 
+static void groups_change_what_tasks_count_for(struct kunit *test)
+{
+	const unsigned int one = 1U << VRQ_FACTOR_SHIFT;
+	const u64 most = 1ULL << 42;
+
+	/* no groups, or nobody there */
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(0, 0), one);
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(300, 300), one);
+	/* 64 tasks that count for one, and one that counts for a hundred */
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(100, 6400), one / 64);
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(10000, 100), one * 100);
+	/* not read at the same moment; neither 0 nor more than fits */
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(most, 0), UINT_MAX);
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(0, most), one);
+	KUNIT_EXPECT_EQ(test, vrq_mean_factor(1, most), 1U);
+}
+
 static void load_is_underrated_when_all_are_late(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, vrq_underrated(-50 * (s64)MS, 40 * MS), 1024U);
@@ -266,6 +283,7 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(sleep_saves_up_no_more_than_twice_the_slack),
 	KUNIT_CASE(long_sleep_leaves_a_deadline_that_has_passed),
 	KUNIT_CASE(tasks_of_any_cpu_count_where_they_will_be),
+	KUNIT_CASE(groups_change_what_tasks_count_for),
 	KUNIT_CASE(load_is_underrated_when_all_are_late),
 	KUNIT_CASE(running_ahead_costs_no_more_than_a_turn),
 	KUNIT_CASE(deadline_just_after_boot_does_not_wrap),

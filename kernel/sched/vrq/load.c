@@ -9,7 +9,9 @@
  * include idle domains as many jiffies as there are domains.
  */
 #include <linux/jiffies.h>
+#include <linux/math64.h>
 
+#include "deadline.h"
 #include "load.h"
 
 /* Up to so many CPUs the run queues themselves are looked at */
@@ -64,12 +66,45 @@ void vrq_load_recount(struct rq *rq, const struct task_struct *p,
 	}
 }
 
-static void count_cpu(struct vrq_load *load, int cpu)
+static struct vrq_load load_of_cpu(int cpu)
 {
-	load->weight += READ_ONCE(cpu_rq(cpu)->vrq.weight);
-	load->own += READ_ONCE(cpu_rq(cpu)->vrq.own_weight);
-	load->unconfined += READ_ONCE(cpu_rq(cpu)->vrq.unconfined);
-	load->idle += READ_ONCE(cpu_rq(cpu)->vrq.idle_weight);
+	const struct vrq_rq *rq = &cpu_rq(cpu)->vrq;
+
+	return (struct vrq_load) {
+		.weight = READ_ONCE(rq->weight),
+		.own = READ_ONCE(rq->own_weight),
+		.unconfined = READ_ONCE(rq->unconfined),
+		.idle = READ_ONCE(rq->idle_weight),
+	};
+}
+
+static void count(struct vrq_load *load, const struct vrq_load *more)
+{
+	load->weight += more->weight;
+	load->own += more->own;
+	load->unconfined += more->unconfined;
+	load->idle += more->idle;
+}
+
+/*
+ * What the tasks on a CPU that not every CPU may run count for on the machine: no more than
+ * a CPU is worth there, or than as many tasks would on the mean, as of the last jiffy. They
+ * have a right to all of their CPU, so there they count as they are.
+ *
+ * A task beside a group counts for as much as all in that. With five kernel threads found
+ * beside a group of 64 hogs on 16 CPUs, who got a slice just then waited for 53 ms, not 15.
+ */
+static void limit_confined(struct vrq_load *load, const struct vrq_load *machine)
+{
+	u64 confined = load->weight - min(load->weight, load->unconfined), limit;
+
+	if (machine->weight == machine->own)
+		return;
+
+	limit = max(div_u64(machine->weight, machine->cpus),
+		    mul_u64_u32_shr(load->own, vrq_mean_factor(machine->weight, machine->own),
+				    VRQ_FACTOR_SHIFT));
+	load->weight -= confined - min(confined, limit);
 }
 
 /* False if somebody is at it, or has been within this jiffy */
@@ -95,13 +130,16 @@ static void sum_up(struct vrq_domain *domain)
 {
 	unsigned long busy = READ_ONCE(domain->online) &
 			     ~atomic_long_read(&domain->idle);
-	struct vrq_load load = {};
+	struct vrq_load load = {}, machine = vrq_load_of_machine(), part;
 	unsigned int i, nr;
 
 	/* pairs with the release in join(): the CPUs are there by then */
 	nr = smp_load_acquire(&domain->nr_cpus);
 	for (i = 0; i < nr; i++) {
-		count_cpu(&load, domain->cpus[i]);
+		part = load_of_cpu(domain->cpus[i]);
+		if (!domain->isolated)
+			limit_confined(&part, &machine);
+		count(&load, &part);
 		/* Nobody is late for want of an idle CPU */
 		if (busy & BIT(i))
 			load.lateness += atomic64_read(&cpu_rq(domain->cpus[i])->vrq.lateness);
@@ -163,11 +201,12 @@ struct vrq_load vrq_load_of_machine(void)
 
 static struct vrq_load load_of_cpus(const struct cpumask *mask)
 {
-	struct vrq_load load = {};
+	struct vrq_load load = {}, part;
 	int cpu;
 
 	for_each_cpu_and(cpu, mask, cpu_active_mask) {
-		count_cpu(&load, cpu);
+		part = load_of_cpu(cpu);
+		count(&load, &part);
 		load.cpus++;
 	}
 	/* All of them are going down: any answer will do, zero will not */
