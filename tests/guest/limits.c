@@ -11,6 +11,7 @@
 #include <sys/ptrace.h>
 
 #include "cgroup.h"
+#include "gaps.h"
 
 #define MAX_HOGS	256
 /* For shares */
@@ -340,23 +341,6 @@ static void stat_of_others(void)
 		     some.periods, some.throttled);
 	drop_group("none");
 	drop_group("limit");
-}
-
-struct gap {
-	volatile uint64_t longest;
-};
-
-static void watch_gaps(void *arg)
-{
-	struct gap *gap = arg;
-	uint64_t now, last = now_ns();
-
-	for (;;) {
-		now = now_ns();
-		if (now - last > gap->longest)
-			gap->longest = now - last;
-		last = now;
-	}
 }
 
 #define PAIRS	20
