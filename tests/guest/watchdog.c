@@ -14,6 +14,7 @@
 #define REASON		"/sys/kernel/sched/fallback_reason"
 #define STALL		"/proc/sys/kernel/sched_vrq_stall_ms"
 #define FAULT		"/sys/kernel/debug/sched/vrq_fault"
+#define FAIR_SERVER	"/sys/kernel/debug/sched/fair_server/cpu%d/runtime"
 #define STALL_MS	400
 
 /* For how long nobody must be found stuck, s */
@@ -285,22 +286,35 @@ static void lost(const char *fault, void (*work)(void *))
 	close(log);
 }
 
-/* The process ID of a kernel thread, 0 if there is none */
-static pid_t thread_named(const char *name)
+/*
+ * Where all tasks may run that are not bound to a CPU, and what the kernel has done by its
+ * unbound workers
+ */
+static void move_all(uint64_t mask)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
-	char path[300];
-	pid_t pid = 0;
+	char text[17];
+	cpu_set_t set;
+	pid_t pid;
+	int cpu;
 
-	while (dir && !pid && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
-		if (atoi(entry->d_name) && file_says(path, name))
-			pid = atoi(entry->d_name);
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (mask >> cpu & 1)
+			CPU_SET(cpu, &set);
+	if (!dir)
+		ksft_exit_fail_msg("/proc: %s\n", strerror(errno));
+	while ((entry = readdir(dir))) {
+		pid = atoi(entry->d_name);
+		/* EINVAL: a kernel thread of one CPU. ESRCH: it is gone */
+		if (pid && sched_setaffinity(pid, sizeof(set), &set) && errno != EINVAL &&
+		    errno != ESRCH)
+			ksft_exit_fail_msg("affinity of %d: %s\n", pid, strerror(errno));
 	}
-	if (dir)
-		closedir(dir);
-	return pid;
+	closedir(dir);
+	snprintf(text, sizeof(text), "%llx", (unsigned long long)mask);
+	must_put("/sys/devices/virtual/workqueue/cpumask", text);
 }
 
 /* It waits for a real-time task, and then may use an idle CPU, which is not told */
@@ -308,21 +322,25 @@ static void lost_kick(void)
 {
 	struct counter *counters = shared(2 * sizeof(*counters));
 	int log = open_log(), held = cpus - 1, idle = cpus - 2;
+	char server[80], served[24];
 	pid_t pids[3];
 
 	if (cpus < 4) {
 		ksft_test_result_skip("%d CPUs\n", cpus);
 		return;
 	}
-	/* Who runs on the idle CPU makes it look for work, as it sleeps again */
-	pin(0, 0);
-	pin(thread_named("vrq_watchdog"), 0);
+	/* Whoever runs on the idle CPU, as rcu_preempt, makes it look for work when that sleeps */
+	move_all(1);
 	pids[0] = spawn(counting_hog, &counters[0]);
 	pin(pids[0], held);
 	pids[1] = spawn(counting_hog, &counters[1]);
 	pin(pids[1], 1);
 	if (!goes_on(&counters[0]) || !goes_on(&counters[1]))
 		ksft_exit_fail_msg("the children do nothing\n");
+	/* What the class has of a CPU beside real-time tasks: none, or the victim may run by it */
+	snprintf(server, sizeof(server), FAIR_SERVER, held);
+	snprintf(served, sizeof(served), "%lld", number_after(server, ""));
+	must_put(server, "0");
 	pids[2] = spawn(fifo_hog, &held);
 	sleep_ns(50 * MSEC);
 	set_stall(STALL_MS);
@@ -333,7 +351,8 @@ static void lost_kick(void)
 	set_stall(30000);
 	finish_all(pids, 3);
 	close(log);
-	confine(0, ~0ULL);
+	must_put(server, served);
+	move_all((1ULL << cpus) - 1);
 }
 
 static void lock_up(void *fault)
@@ -386,6 +405,9 @@ int main(void)
 	cpus = online_cpus();
 	need_groups();
 	be_supervisor_of_groups();
+	/* Once a second it wakes a worker on CPUs that are idle as well; needs a second to be heeded */
+	if (cpus > 1)
+		must_put("/proc/sys/vm/stat_interval", "3600");
 	setting();
 	sysrq();
 	no_false_alarm();
