@@ -286,10 +286,7 @@ static void lost(const char *fault, void (*work)(void *))
 	close(log);
 }
 
-/*
- * Where all tasks may run that are not bound to a CPU, and what the kernel has done by its
- * unbound workers
- */
+/* Let all tasks that are not bound to a CPU run on those of @mask, new unbound workers too */
 static void move_all(uint64_t mask)
 {
 	DIR *dir = opendir("/proc");
@@ -297,14 +294,10 @@ static void move_all(uint64_t mask)
 	char text[17];
 	cpu_set_t set;
 	pid_t pid;
-	int cpu;
 
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < cpus; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
-	if (!dir)
-		ksft_exit_fail_msg("/proc: %s\n", strerror(errno));
+	confine(0, mask);
+	if (!dir || sched_getaffinity(0, sizeof(set), &set))
+		ksft_exit_fail_msg("/proc, or the affinity: %s\n", strerror(errno));
 	while ((entry = readdir(dir))) {
 		pid = atoi(entry->d_name);
 		/* EINVAL: a kernel thread of one CPU. ESRCH: it is gone */
@@ -323,6 +316,7 @@ static void lost_kick(void)
 	struct counter *counters = shared(2 * sizeof(*counters));
 	int log = open_log(), held = cpus - 1, idle = cpus - 2;
 	char server[80], served[24];
+	uint64_t all = mask_of(0);
 	pid_t pids[3];
 
 	if (cpus < 4) {
@@ -352,7 +346,7 @@ static void lost_kick(void)
 	finish_all(pids, 3);
 	close(log);
 	must_put(server, served);
-	move_all((1ULL << cpus) - 1);
+	move_all(all);
 }
 
 static void lock_up(void *fault)
@@ -405,7 +399,7 @@ int main(void)
 	cpus = online_cpus();
 	need_groups();
 	be_supervisor_of_groups();
-	/* Once a second it wakes a worker on CPUs that are idle as well; needs a second to be heeded */
+	/* For lost_kick(): vmstat wakes workers on idle CPUs too. Heeded after a second */
 	if (cpus > 1)
 		must_put("/proc/sys/vm/stat_interval", "3600");
 	setting();
