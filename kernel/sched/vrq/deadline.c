@@ -2,6 +2,8 @@
 /*
  * The arithmetic of virtual deadlines, see deadline.h.
  */
+#include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/math64.h>
@@ -91,21 +93,25 @@ u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 		     confined + unconfined);
 }
 
-/**
- * vrq_mean_factor - by how much their groups change what tasks count for, on the mean
- * @weight: sum of the tasks' weights
- * @own: what it would be without groups
- *
- * The two may not be of one moment.
- *
- * Return: @weight / @own in units of 1 / 2^16, at least 1 unit; 1.0 where there are no tasks.
- */
-unsigned int vrq_mean_factor(u64 weight, u64 own)
-{
-	if (!weight || weight == own)
-		return 1U << VRQ_FACTOR_SHIFT;
+/* Four million tasks of nice -20 */
+#define WEIGHT_SUM_MAX	BIT_ULL(42)
 
-	return clamp(div64_u64(weight << VRQ_FACTOR_SHIFT, max(own, 1ULL)), 1ULL, UINT_MAX);
+/**
+ * vrq_convert_weight - what a weight with groups is without them, or the other way round
+ * @weight: the weight in one of the two
+ * @from: the sum over all tasks of the machine in that
+ * @to: the sum in the other one
+ *
+ * The two sums may not be of one moment.
+ *
+ * Return: @weight * @to / @from, what vrq_span() can multiply; if there are no groups, @weight.
+ */
+u64 vrq_convert_weight(u64 weight, u64 from, u64 to)
+{
+	if (likely(from == to))
+		return weight;
+
+	return min(mul_u64_u64_div_u64(weight, to, max3(from, to >> 16, 1ULL)), WEIGHT_SUM_MAX);
 }
 
 /**

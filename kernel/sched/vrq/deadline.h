@@ -29,8 +29,6 @@
 #define VRQ_WEIGHT_SHIFT	20
 /* vrq_weight() of nice 0 */
 #define VRQ_WEIGHT_NICE_0	155863
-/* Fixed point of vrq_mean_factor() */
-#define VRQ_FACTOR_SHIFT	16
 
 unsigned int vrq_ratio(unsigned int nice_index);
 unsigned int vrq_weight(unsigned int nice_index);
@@ -38,7 +36,7 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
 	     unsigned int cpus);
 u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 		      unsigned int cpus, unsigned int all);
-unsigned int vrq_mean_factor(u64 weight, u64 own);
+u64 vrq_convert_weight(u64 weight, u64 from, u64 to);
 unsigned int vrq_underrated(s64 late, u64 slack);
 u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late);
 u64 vrq_rescale_deadline(u64 old, u64 now, unsigned int from, unsigned int to);

@@ -154,19 +154,18 @@ static void tasks_of_any_cpu_count_where_they_will_be(struct kunit *test)
 
 static void groups_change_what_tasks_count_for(struct kunit *test)
 {
-	const unsigned int one = 1U << VRQ_FACTOR_SHIFT;
 	const u64 most = 1ULL << 42;
 
 	/* no groups, or nobody there */
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(0, 0), one);
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(300, 300), one);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(70, 0, 0), 70ULL);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(70, 300, 300), 70ULL);
 	/* 64 tasks that count for one, and one that counts for a hundred */
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(100, 6400), one / 64);
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(10000, 100), one * 100);
-	/* not read at the same moment; neither 0 nor more than fits */
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(most, 0), UINT_MAX);
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(0, most), one);
-	KUNIT_EXPECT_EQ(test, vrq_mean_factor(1, most), 1U);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(6400, 6400, 100), 100ULL);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(50, 100, 10000), 5000ULL);
+	/* not read at the same moment; never more than fits */
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(most, 0, most), most);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(1, 0, most), 1ULL << 16);
+	KUNIT_EXPECT_EQ(test, vrq_convert_weight(most, most, 0), 0ULL);
 }
 
 static void load_is_underrated_when_all_are_late(struct kunit *test)

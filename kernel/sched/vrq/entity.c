@@ -110,19 +110,10 @@ static u64 weight_when_spread(const struct task_struct *p,
 				 all.unconfined, weight, load->cpus, all.cpus);
 }
 
-/* Four million tasks of nice -20 */
-#define WEIGHT_SUM_MAX	BIT_ULL(42)
-
 /* What @weight of @load would be without groups: a turn is as long in one group as in none */
 static u64 without_groups(const struct vrq_load *load, u64 weight)
 {
-	if (likely(load->own == load->weight))
-		return weight;
-
-	/* The sums are not of one moment: the result fits into what vrq_span() multiplies */
-	return min(mul_u64_u64_div_u64(weight, load->own,
-				       max3(load->weight, load->own >> 16, 1ULL)),
-		   WEIGHT_SUM_MAX);
+	return vrq_convert_weight(weight, load->weight, load->own);
 }
 
 /*

@@ -98,12 +98,11 @@ static void limit_confined(struct vrq_load *load, const struct vrq_load *machine
 {
 	u64 confined = load->weight - min(load->weight, load->unconfined), limit;
 
-	if (machine->weight == machine->own)
+	if (!confined || machine->weight == machine->own)
 		return;
 
 	limit = max(div_u64(machine->weight, machine->cpus),
-		    mul_u64_u32_shr(load->own, vrq_mean_factor(machine->weight, machine->own),
-				    VRQ_FACTOR_SHIFT));
+		    vrq_convert_weight(load->own, machine->own, machine->weight));
 	load->weight -= confined - min(confined, limit);
 }
 
