@@ -56,6 +56,8 @@ def environment():
         "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
         "KBUILD_BUILD_USER": "vrq",
         "KBUILD_BUILD_HOST": "vrq",
+        # else it is counted up at each build, and no two images of one source are the same
+        "KBUILD_BUILD_VERSION": "1",
         "KCONFIG_NOTIMESTAMP": "1",
     }
 
