@@ -61,14 +61,8 @@ static void change_limit(void)
 
 static void change_affinity(void)
 {
-	uint64_t mask = rand() % 3 ? ~0ULL : 1ULL << rand() % cpus;
-	cpu_set_t set;
-	int cpu;
+	cpu_set_t set = set_of(rand() % 3 ? ~0ULL : 1ULL << rand() % cpus);
 
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < cpus && cpu < 64; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
 	/* its CPU may be offline just now */
 	sched_setaffinity(somebody(), sizeof(set), &set);
 }

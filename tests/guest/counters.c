@@ -111,7 +111,7 @@ static long long entries_with(const cpu_set_t *mask)
 static void without_one(int cpus)
 {
 	long long without, control, isolated = number_after(ISOLATED, "");
-	int gone = isolated >= 0 ? isolated : cpus - 1, cpu;
+	int gone = isolated >= 0 ? isolated : cpus - 1;
 	cpu_set_t mask;
 
 	/* Two have to be left for the control; and the hogs become many */
@@ -119,10 +119,7 @@ static void without_one(int cpus)
 		ksft_test_result_skip("%d CPUs\n", cpus);
 		return;
 	}
-	CPU_ZERO(&mask);
-	for (cpu = 0; cpu < cpus; cpu++)
-		if (cpu != gone)
-			CPU_SET(cpu, &mask);
+	mask = set_of(~(1ULL << gone) & ((1ULL << cpus) - 1));
 	if (isolated < 0 && set_online(gone, false))
 		ksft_exit_fail_msg("CPU %d does not go offline\n", gone);
 	without = entries_with(&mask);

@@ -277,6 +277,19 @@ static inline void hog(void *counter)
 		++*count;
 }
 
+/* The CPUs that @mask has a bit for, the first 64 */
+static inline cpu_set_t set_of(uint64_t mask)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < 64; cpu++)
+		if (mask >> cpu & 1)
+			CPU_SET(cpu, &set);
+	return set;
+}
+
 static inline void pin(pid_t pid, int cpu)
 {
 	cpu_set_t set;
@@ -294,16 +307,11 @@ static inline void confine_to(pid_t pid, const cpu_set_t *set)
 		ksft_exit_fail_msg("sched_setaffinity: %s\n", strerror(errno));
 }
 
-/* Let a process run on the CPUs that @mask has a bit for, the first 64 */
+/* Let a process run on the CPUs that @mask has a bit for, see set_of() */
 static inline void confine(pid_t pid, uint64_t mask)
 {
-	cpu_set_t set;
-	int cpu;
+	cpu_set_t set = set_of(mask);
 
-	CPU_ZERO(&set);
-	for (cpu = 0; cpu < 64; cpu++)
-		if (mask >> cpu & 1)
-			CPU_SET(cpu, &set);
 	confine_to(pid, &set);
 }
 

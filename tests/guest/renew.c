@@ -534,8 +534,7 @@ static void change(void *arg)
 
 	be_normal();
 	for (cpu = 0; !subject->stop; cpu = !cpu) {
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
+		set = set_of(1ULL << cpu);
 		if (!sched_setaffinity(subject->pid, sizeof(set), &set))
 			subject->child = cpu;
 		sleep_ns(100000);

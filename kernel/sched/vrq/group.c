@@ -36,7 +36,7 @@
  *
  * Who was served sooner than at its share goes on to count while it sleeps; for who had to
  * wait for longer the group counts for less. Of twelve leaves on three levels, half of them
- * with two sleepers, the worst is off by 2.0, 1.7 and 1.8% on 4, 8 and 16 CPUs. It was 5.7,
+ * with two sleepers, the worst is off by 1.4, 1.5 and 3.9% on 4, 8 and 16 CPUs. It was 5.7,
  * 4.9 and 6.7% when a sleeper counted while it was queued, and ahead of a share that was
  * estimated from the load; without that 56% for a leaf with two hogs and two sleepers.
  *
