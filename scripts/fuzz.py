@@ -19,7 +19,8 @@ import guest
 import memory_guest
 from common import Failure, main_wrapper, number, say
 from kernel import image_path
-from run_tests import TESTS, build_tests, tap_lines
+from run_tests import TESTS, build_tests
+from tap import tap_lines
 
 # A fault of mainline's: the warning that follows this line. set_user_nice() of a task to which a
 # SCHED_DEADLINE one lends its priority queues a balance callback, and nobody runs it then

@@ -25,7 +25,7 @@ from common import BUILD, TOP, TREE, Failure, main_wrapper, run, say
 from deb import debian_config
 from initramfs import Archive
 from processes import run_for
-from run_tests import tap_lines
+from tap import tap_lines
 
 OUT = BUILD / "matrix"
 ROWS = TOP / "tests/matrix/rows.toml"
@@ -68,7 +68,6 @@ MACHINES = {
         f"qemu-system-x86_64 -cpu max,vendor=GenuineIntel {X86}",
         "arch/x86/boot/bzImage",
         programs="i686-linux-gnu-",
-        packages="gcc-i686-linux-gnu libc6-dev-i386-cross",
     ),
     "arm64": Machine(
         "arm64",

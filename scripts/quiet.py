@@ -14,7 +14,8 @@ from pathlib import Path
 
 import memory_guest
 from common import Failure
-from run_tests import TESTS, TOOLS, build_tests, tap_lines
+from run_tests import TESTS, TOOLS, build_tests
+from tap import tap_lines
 
 TASKS = 10000
 STOP_SECONDS = 20

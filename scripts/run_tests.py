@@ -19,6 +19,7 @@ from functools import partial
 
 import containers
 import guest
+import matrix
 import memory_guest
 import selftests
 import suspend
@@ -26,8 +27,11 @@ import waits
 from common import BUILD, TOP, TREE, Failure, jobs, main_wrapper, number, run, say
 from kernel import extra_fragments, image_path
 from processes import at_once
+from tap import tap_lines
 
 TESTS = BUILD / "tests/guest"
+# Of make matrix: sleeping locks and threads for interrupts, 32 bits and one CPU, no groups
+MATRIX_ROWS = ["rt", "i386-up", "no-groups"]
 # One test program may take this long, in the guest's time
 TEST_SECONDS = 240
 
@@ -255,14 +259,6 @@ class Count:
                 self.skipped += 1
             else:
                 self.ok(status == "ok", f"{name}: {what}")
-
-
-def tap_lines(text):
-    """The results in a TAP text: (status, description)."""
-    for line in text.splitlines():
-        if match := re.match(r"\s*(ok|not ok) \d+ ?-? ?(.*)$", line):
-            skipped = re.search(r"# SKIP", match[2])
-            yield "skip" if skipped else match[1], match[2]
 
 
 # How many threads a core has, and which CPUs are at each last-level cache and in each node
@@ -536,6 +532,13 @@ def scripts_tests(count):
     say(f"scripts: {passed[0] if passed else 'none passed'}")
 
 
+def matrix_row(name, count):
+    """Another configuration is built, booted under both schedulers, and runs some tests."""
+    text, good = matrix.do(matrix.rows()[name])
+    count.ok(good, f"matrix {name}: {text}")
+    say(f"matrix {name}: {text}")
+
+
 def all_steps(plans):
     """What can be run, by name: guests for plans, and around them what needs no special kernel."""
     guests = {plan.name: partial(run_plan, plan) for plan in plans}
@@ -543,7 +546,8 @@ def all_steps(plans):
         return guests
     before = {"scripts": scripts_tests, "boot": boot_parameter, "report": reported, "suspend": suspended}
     after = {"containers": containers.containers, "rules": rules, "selftests": selftests.compare}
-    return {**before, **guests, **after}
+    rows = {f"matrix-{name}": partial(matrix_row, name) for name in MATRIX_ROWS}
+    return {**before, **guests, **after, **rows}
 
 
 def main():

@@ -10,9 +10,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$top/build}
 requirements=$top/scripts/requirements.txt
 
-packages="bc bison build-essential ccache crun dwarves flex git kmod libcap-dev
-libelf-dev libssl-dev linux-perf patch python3 python3-venv quilt rt-tests
-shellcheck sparse stress-ng xz-utils"
+packages="bc bison build-essential ccache crun dwarves flex gcc-i686-linux-gnu git kmod
+libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch python3
+python3-venv quilt rt-tests shellcheck sparse stress-ng xz-utils"
 
 die()
 {

@@ -36,7 +36,7 @@ from benchmark.runner import build_programs
 from common import BUILD, TOP, TREE, Failure, main_wrapper, number, run, say
 from fuzz import choice, faults
 from kernel import image_path, object_directory
-from run_tests import tap_lines
+from tap import tap_lines
 
 SOURCES = TOP / "tests/torture"
 STORM = BUILD / "torture/storms"
