@@ -125,8 +125,8 @@ def check_tools(row):
     needed = [row.machine.qemu.split()[0], row.machine.compiler, *(["clang", "ld.lld"] if row.llvm else ())]
     missing = [tool for tool in needed if not shutil.which(tool)]
     if missing:
-        packages = f"{row.machine.packages}{' clang lld llvm' if row.llvm else ''}"
-        raise Failure(f"{missing[0]} is missing; install {packages}")
+        packages = f"{row.machine.packages}{' clang lld llvm' if row.llvm else ''}".strip()
+        raise Failure(f"{missing[0]} is missing; {f'install {packages}' if packages else 'run: make setup'}")
 
 
 def debian_fragment(row):
