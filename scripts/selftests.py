@@ -11,6 +11,7 @@ import tomllib
 import guest
 from common import BUILD, TOP, TREE, run, say
 from kernel import environment, make, object_directory
+from tap import tap_lines
 
 WHERE = BUILD / "tests/selftests"
 SOURCE = TREE / "tools/testing/selftests"
@@ -61,6 +62,8 @@ RACES = [
     "cgroup/test_freezer: test_cgfreezer_tree",
     "cgroup/test_freezer: test_cgfreezer_vfork",
 ]
+# What tap_lines() calls them
+RESULTS = {"ok": "passed", "not ok": "failed", "skip": "skipped"}
 # From the source tree, as shell scripts are not built
 SCRIPTS = ["cpu-hotplug/cpu-on-off-test.sh"]
 
@@ -109,9 +112,8 @@ def outcomes(output):
         status = re.search(r"^# status (\d+)", text, re.M)
         code = int(status[1]) if status else None
         found[name] = {0: "passed", 4: "skipped", None: "no end"}.get(code, "failed")
-        for good, what, skipped in re.findall(r"^(ok|not ok) \d+ ?-? ?(.*?)(# SKIP.*)?$", text, re.M):
-            result = "skipped" if skipped else "passed" if good == "ok" else "failed"
-            found[f"{name}: {what.strip()}"] = result
+        for result, what in tap_lines(text):
+            found[f"{name}: {what.split('# SKIP')[0].strip()}"] = RESULTS[result]
     return found
 
 
