@@ -44,13 +44,15 @@ checkpatch()
 {
 	sed '/^#/d' "$patches/series" | while read -r patch; do
 		ignore=FILE_PATH_CHANGES
-		# A linker script's * is no operator, and TRACE_EVENT() is laid out in
-		# a way of its own
+		# A linker script's * is no operator, TRACE_EVENT() is laid out in a
+		# way of its own, and a loop names its variable more than once
 		! grep -q '^+++ .*vmlinux.lds.h' "$patches/$patch" ||
 			ignore=$ignore,SPACING
 		"$tree/scripts/checkpatch.pl" --root="$tree" --no-tree --strict --terse \
 			--showfile --no-summary --ignore "$ignore" "$patches/$patch" || true
-	done | grep -Ev '^kernel/sched/vrq/trace.h:.*(Lines should not end with|Alignment should|open parenthesis)' || true
+	done | grep -Ev \
+		-e '^kernel/sched/vrq/trace.h:.*(Lines should not end with|Alignment should|open parenthesis)' \
+		-e "^kernel/sched/vrq/core.h:.*Macro argument reuse 'cpu'" || true
 }
 
 # compile CONFIGURATION DIRECTORY [MAKE ARGUMENTS]: what the compiler or sparse

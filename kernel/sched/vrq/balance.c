@@ -143,7 +143,7 @@ static struct task_struct *take_afar(struct rq *rq, enum vrq_level level,
 	struct task_struct *p = NULL;
 	int leader;
 
-	for_each_cpu(leader, &vrq_work_domains) {
+	vrq_for_each_cpu_unlocked(leader, &vrq_work_domains) {
 		domain = vrq_domain_led_by(leader);
 		if (domain == own || !vrq_distance(own, domain) != same ||
 		    vrq_no_work_in(domain, has_work))
@@ -178,7 +178,7 @@ static struct task_struct *take_from_others(struct rq *rq, enum vrq_level level,
 		return NULL;
 
 	p = steal(rq, here->domain, here->index, level, missed);
-	if (p || vrq_one_domain() || cpumask_empty(&vrq_work_domains))
+	if (p || vrq_one_domain() || vrq_empty_unlocked(&vrq_work_domains))
 		return p;
 
 	p = take_afar(rq, level, true, &tries, missed);

@@ -173,10 +173,10 @@ static inline struct vrq_domain *vrq_domain_led_by(int leader)
  */
 static inline struct vrq_domain *vrq_domain_in_turn(int *last)
 {
-	int next = cpumask_next(READ_ONCE(*last), &vrq_machine.domains);
+	int next = vrq_next_unlocked(&vrq_machine.domains, READ_ONCE(*last) + 1);
 
 	if (next >= nr_cpu_ids)
-		next = cpumask_first(&vrq_machine.domains);
+		next = vrq_next_unlocked(&vrq_machine.domains, 0);
 	WRITE_ONCE(*last, next);
 
 	return vrq_domain_led_by(next);

@@ -150,7 +150,8 @@ bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
  */
 void vrq_note_affinity(struct task_struct *p)
 {
-	p->vrq.confined = !cpumask_subset(&vrq_machine.cpus, p->cpus_ptr);
+	/* A CPU may come or go just now: who takes the task asks p->cpus_ptr */
+	p->vrq.confined = !data_race(cpumask_subset(&vrq_machine.cpus, p->cpus_ptr));
 }
 
 /**

@@ -115,7 +115,8 @@ static void count_locked(struct vrq_group *group)
 
 static void count(struct vrq_group *group)
 {
-	if (!list_empty_careful(&group->counted))
+	/* A tick may move it to the end of the list just now, and it never looks alone then */
+	if (data_race(!list_empty_careful(&group->counted)))
 		return;
 
 	raw_spin_lock(&counted_lock);
@@ -308,7 +309,7 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 	enum vrq_kind kind;
 	int cpu;
 
-	for_each_cpu(cpu, group->cpus) {
+	vrq_for_each_cpu_unlocked(cpu, group->cpus) {
 		part = per_cpu_ptr(group->percpu, cpu);
 		for (kind = 0; kind < VRQ_KINDS; kind++) {
 			weight[kind] += READ_ONCE(part->weight[kind]);

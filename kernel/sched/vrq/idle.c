@@ -183,7 +183,7 @@ static int claim_on_nodes(const struct vrq_domain *own,
 	struct vrq_domain *domain;
 	int leader, cpu;
 
-	for_each_cpu(leader, &idle_domains) {
+	vrq_for_each_cpu_unlocked(leader, &idle_domains) {
 		domain = vrq_domain_led_by(leader);
 		if (domain == own || !vrq_distance(domain, own) != same)
 			continue;
@@ -216,8 +216,7 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 	int cpu = claim_in(own, p, per_cpu(vrq_members, near).index);
 	int tries = DOMAINS_TRIED;
 
-	if (cpu >= 0 || vrq_one_domain() ||
-	    cpumask_empty(&idle_domains))
+	if (cpu >= 0 || vrq_one_domain() || vrq_empty_unlocked(&idle_domains))
 		return cpu;
 
 	cpu = claim_on_nodes(own, p, true, &tries);
@@ -242,7 +241,7 @@ bool vrq_any_idle(struct vrq_domain *own)
 	    still_there(own, &idle_domains, has_idle))
 		return true;
 
-	return !cpumask_empty(&idle_domains);
+	return !vrq_empty_unlocked(&idle_domains);
 }
 
 /**

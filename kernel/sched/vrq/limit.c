@@ -125,10 +125,11 @@ void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
 	}
 }
 
-/* Could the pool be too small for what all CPUs use by their next ticks? Read without its lock */
+/* Could the pool be too small for what all CPUs use by their next ticks? */
 static bool is_scarce(const struct cfs_bandwidth *cfs_b)
 {
-	return READ_ONCE(cfs_b->runtime) < (u64)num_online_cpus() * TICK_NSEC;
+	/* Without its lock: who looks too late overdraws, as it may at any tick */
+	return data_race(READ_ONCE(cfs_b->runtime)) < (u64)num_online_cpus() * TICK_NSEC;
 }
 
 /* See vrq_limit_reached() */

@@ -289,7 +289,7 @@ struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 	if (nr_cpus <= CPUS_MAX)
 		return load_of_cpus(mask);
 
-	for_each_cpu(leader, &vrq_machine.domains) {
+	vrq_for_each_cpu_unlocked(leader, &vrq_machine.domains) {
 		domain = vrq_domain_led_by(leader);
 		cpus = hweight_long(vrq_local_mask(domain, mask) &
 				    READ_ONCE(domain->online));

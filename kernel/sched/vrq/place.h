@@ -42,6 +42,11 @@
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
  * idle CPUs, of CPUs with offers and of CPUs to which they are made are single words.
  *
+ * What is written under a lock, without marks, and read without it too, is read in
+ * data_race(): masks of domains and of the CPUs of a group, a bit of which may be
+ * missed, as said below and in group.c; hints; and what the watchdog and /proc show.
+ * So KCSAN, which covers these files, reports nothing of them ("make soak CONFIG=kcsan").
+ *
  * On no path but CPU hotplug, a switch to or from the fair class, the setting of
  * tunables and the watchdog, which holds no lock, does anybody go through all CPUs, or
  * all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle

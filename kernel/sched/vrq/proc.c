@@ -36,16 +36,21 @@ static const char * const levels[] = {
  */
 void vrq_show_task(struct task_struct *p, struct seq_file *m)
 {
+	struct sched_vrq_entity entity;
+
 	if (!vrq_task(p))
 		return;
 
-	ROW_TEXT(m, "level", levels[READ_ONCE(p->vrq.level)]);
-	ROW_TEXT(m, "place", places[READ_ONCE(p->vrq.place)]);
-	ROW_NS(m, "deadline", p->vrq.deadline);
-	ROW_NS(m, "slice", vrq_slice_ns(p));
-	ROW_NS(m, "slice_left", p->vrq.slice);
-	ROW_NS(m, "span", p->vrq.span);
-	ROW_NS(m, "burst", p->vrq.burst);
-	ROW_NS(m, "used", (u64)p->vrq.used_us * NSEC_PER_USEC);
-	ROW_NS(m, "slept", (u64)p->vrq.slept_us * NSEC_PER_USEC);
+	/* Neither its lock nor that of its run queue is held */
+	entity = data_race(p->vrq);
+	ROW_TEXT(m, "level", levels[entity.level]);
+	ROW_TEXT(m, "place", places[entity.place]);
+	ROW_NS(m, "deadline", entity.deadline);
+	/* Likewise */
+	ROW_NS(m, "slice", data_race(vrq_slice_ns(p)));
+	ROW_NS(m, "slice_left", entity.slice);
+	ROW_NS(m, "span", entity.span);
+	ROW_NS(m, "burst", entity.burst);
+	ROW_NS(m, "used", (u64)entity.used_us * NSEC_PER_USEC);
+	ROW_NS(m, "slept", (u64)entity.slept_us * NSEC_PER_USEC);
 }

@@ -163,18 +163,25 @@ static void send_probes(void)
 	}
 }
 
+/*
+ * Tasks and run queues are read without their locks, and what is read may be of different
+ * moments: is_stuck() looks once more, with the locks.
+ */
+#define unlocked(expr)	data_race(expr)
+
 static bool waits(const struct task_struct *p)
 {
-	return READ_ONCE(p->on_rq) && READ_ONCE(p->sched_class) == &vrq_sched_class &&
-	       READ_ONCE(p->vrq.place) != VRQ_THROTTLED && !task_curr(p);
+	return unlocked(READ_ONCE(p->on_rq)) &&
+	       unlocked(READ_ONCE(p->sched_class)) == &vrq_sched_class &&
+	       unlocked(READ_ONCE(p->vrq.place)) != VRQ_THROTTLED && !task_curr(p);
 }
 
 /* Its turn has come, or never will */
 static bool is_due(const struct task_struct *p, u64 now)
 {
-	s64 early = READ_ONCE(p->vrq.deadline) - now;
+	s64 early = unlocked(READ_ONCE(p->vrq.deadline)) - now;
 
-	return early <= 0 || early > (s64)vrq_longest_turn(p);
+	return early <= 0 || early > (s64)unlocked(vrq_longest_turn(p));
 }
 
 /* What the best of its CPUs had for it of this round, ms */
@@ -183,7 +190,7 @@ static unsigned int given_to(const struct task_struct *p, const struct look *loo
 	unsigned int given = 0;
 	int cpu;
 
-	if (!vrq_confined(p))
+	if (!unlocked(vrq_confined(p)))
 		return look->given_ms;
 
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
@@ -195,7 +202,7 @@ static unsigned int given_to(const struct task_struct *p, const struct look *loo
 /* Has it, or what it is to be measured by changed? */
 static bool has_run(struct task_struct *p, enum vrq_level level)
 {
-	u64 runtime = READ_ONCE(p->se.sum_exec_runtime);
+	u64 runtime = unlocked(READ_ONCE(p->se.sum_exec_runtime));
 
 	if (p->vrq.seen_runtime == runtime && p->vrq.seen_level == level)
 		return false;
@@ -211,13 +218,13 @@ static void look_at(struct task_struct *p, struct look *look)
 {
 	enum vrq_level level;
 
-	if (p->policy == SCHED_ISO && READ_ONCE(p->on_rq))
+	if (unlocked(p->policy) == SCHED_ISO && unlocked(READ_ONCE(p->on_rq)))
 		look->iso = true;
 	if (!waits(p))
 		return;
 
 	/* Not the one that it is promoted to: it has waited at its own until now */
-	level = vrq_policy_level(p);
+	level = unlocked(vrq_policy_level(p));
 	look->waiting[level]++;
 	if (has_run(p, level) || !is_due(p, look->now))
 		return;
@@ -267,7 +274,8 @@ static bool somebody_waits(void)
 	for_each_online_cpu(cpu) {
 		const struct rq *rq = cpu_rq(cpu);
 
-		if (READ_ONCE(rq->cfs.h_nr_queued) > (READ_ONCE(rq->cfs.curr) ? 1 : 0))
+		if (unlocked(READ_ONCE(rq->cfs.h_nr_queued)) >
+		    (unlocked(READ_ONCE(rq->cfs.curr)) ? 1 : 0))
 			return true;
 	}
 
