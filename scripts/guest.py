@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import kcsan
 from common import BUILD, Failure, main_wrapper
 from kernel import check_image, image_path
 from processes import run_for
@@ -67,7 +68,8 @@ class Result:
     def trouble(self):
         """Lines of the kernel's log that tell of a fault."""
         lines = self.log.read_text(errors="replace").splitlines()
-        return [line for line in lines if TROUBLE.search(line) or (self.mode == "virtual" and THROTTLED in line)]
+        found = [line for line in lines if TROUBLE.search(line) or (self.mode == "virtual" and THROTTLED in line)]
+        return [line for line in found if not kcsan.is_of_others(line)]
 
 
 def vng(image, mode, cpus, append, smp="", memory="2G"):

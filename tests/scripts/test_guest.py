@@ -4,6 +4,7 @@
 import pytest
 
 import guest
+import kcsan
 
 THROTTLED = "[   33.314067] sched: RT throttling activated"
 LOCKUP = "[   40.1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!"
@@ -23,4 +24,22 @@ def test_trouble(tmp_path, mode, line, trouble):
     log = tmp_path / "log"
     log.write_text(f"[    0.0] Linux version\n{line}\n")
     result = guest.Result(mode, 0, "", log, 1.0, False)
+    assert result.trouble() == ([line] if trouble else [])
+
+
+@pytest.mark.parametrize(
+    ("functions", "trouble"),
+    [
+        ("pipe_write / pipe_write", False),
+        ("enqueue_task_vrq / watch", True),
+        ("sum_up / _find_next_bit", True),
+        ("_find_next_bit / sum_up.isra.0", True),
+    ],
+)
+def test_kcsan_reports_of_vrq(tmp_path, monkeypatch, functions, trouble):
+    monkeypatch.setattr(kcsan, "functions", lambda: {"watch", "sum_up", "sum_up.isra.0"})
+    log = tmp_path / "log"
+    line = f"[    9.1] BUG: KCSAN: data-race in {functions}"
+    log.write_text(f"{line}\n")
+    result = guest.Result("parallel", 0, "", log, 1.0, False)
     assert result.trouble() == ([line] if trouble else [])
