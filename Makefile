@@ -14,6 +14,10 @@ help:
 setup:
 	@scripts/setup.sh
 
+## make setup-matrix  what all rows of make matrix need, too: clang, compilers and QEMU for arm64 and riscv64
+setup-matrix:
+	@scripts/setup.sh matrix
+
 ## make tree      fetch a 6.12 source, push the series (KSRC=directory or tarball)
 tree: setup
 	@$(PYTHON) scripts/tree.py
@@ -123,5 +127,5 @@ check-versions: setup
 clean:
 	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
 
-.PHONY: help setup tree kernel run shell test test-many test-ext model matrix check bench bench-quick bench-here \
-	bench-compare soak fuzz torture cost series patch dist deb test-deb stats check-versions clean
+.PHONY: help setup setup-matrix tree kernel run shell test test-many test-ext model matrix check bench bench-quick \
+	bench-here bench-compare soak fuzz torture cost series patch dist deb test-deb stats check-versions clean

@@ -3,7 +3,8 @@
 #
 # Installs what building, booting and testing need: Debian packages through
 # apt, Python tools into build/venv. Says what it does; does nothing when all
-# is there. Usage: scripts/setup.sh
+# is there. Usage: scripts/setup.sh [matrix]
+# With matrix what its rows of other machines and of clang need, too.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,6 +14,10 @@ requirements=$top/scripts/requirements.txt
 packages="bc bison build-essential ccache crun dwarves flex gcc-i686-linux-gnu git kmod
 libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch python3
 python3-venv quilt rt-tests shellcheck sparse stress-ng xz-utils"
+emulators=qemu-system-x86
+matrix_packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu libc6-dev-arm64-cross
+libc6-dev-riscv64-cross lld llvm"
+matrix_emulators="opensbi qemu-system-arm qemu-system-misc"
 
 die()
 {
@@ -52,29 +57,49 @@ qemu_version()
 		sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p'
 }
 
+# An emulator that was not installed as a package will do, if it is new enough
+emulators_are_there()
+{
+	version=$(qemu_version)
+	[ "${version:-0}" -ge 8 ] || return 1
+	for emulator in $emulators; do
+		[ "$emulator" = qemu-system-x86 ] || installed "$emulator" || return 1
+	done
+}
+
 # QEMU before 8 loses an int3 of the kernel's static branches now and then; 10
 # still does in parallel mode, but rarely. The backports of Debian 12 have it;
 # they are read through lists of our own, so that the machine's stay as they are.
-install_qemu()
+install_emulators()
 {
 	# shellcheck disable=SC1091 # not ours
 	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	if [ "$release" != bookworm ]; then
-		apt_install qemu-system-x86
+		# shellcheck disable=SC2086 # a list of words
+		apt_install $emulators
 		return
 	fi
-	need_root -t bookworm-backports qemu-system-x86
+	need_root -t bookworm-backports "$emulators"
 	"$top/scripts/apt_sources.py" "$build/apt" ||
 		die "no Debian source found in /etc/apt to derive backports from"
 	set -- -o "Dir::Etc::sourcelist=$build/apt/sources.list" \
 		-o Dir::Etc::sourceparts=- -o "Dir::State::lists=$build/apt/lists"
 	$as_root apt-get -q "$@" update >"$build/setup.log" 2>&1 ||
 		die "apt-get update failed, see $build/setup.log"
-	apt_install "$@" -t bookworm-backports qemu-system-x86
+	# shellcheck disable=SC2086 # a list of words
+	apt_install "$@" -t bookworm-backports $emulators
 }
 
+case "${1:-}" in
+"") ;;
+matrix)
+	packages="$packages $matrix_packages"
+	emulators="$emulators $matrix_emulators"
+	;;
+*) die "no argument, or matrix, not $1" ;;
+esac
 command -v dpkg-query >/dev/null ||
-	die "this is not a Debian system; install yourself: $packages qemu-system-x86 (8 or newer)"
+	die "this is not a Debian system; install yourself: $packages $emulators (QEMU 8 or newer)"
 mkdir -p "$build"
 
 missing=
@@ -90,8 +115,7 @@ if [ -n "$missing" ]; then
 	apt_install $missing
 fi
 
-version=$(qemu_version)
-[ "${version:-0}" -ge 8 ] || install_qemu
+emulators_are_there || install_emulators
 
 if ! cmp -s "$requirements" "$build/venv/requirements.txt"; then
 	echo "setup: making $build/venv"
