@@ -77,7 +77,7 @@ bench-compare: setup
 	@$(VENV)/python scripts/bench.py --compare "$(A)" "$(B)"
 
 ## make soak      stress-ng, hackbench and a compile together, then tasks that wait for long; 45 minutes
-##                (CONFIG=debug|kcsan DOMAINS= SWITCH=ms)
+##                (CONFIG=debug|kcsan|sanitizers DOMAINS= SWITCH=ms)
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 

@@ -47,6 +47,7 @@ BRING_UP = "for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do [ -e $cpu ] 
 TROUBLE = re.compile(
     r"WARNING: |BUG: |Oops|Kernel panic|INFO: task .* blocked|rcu: INFO|self-detected stall"
     r"|soft lockup|hard LOCKUP|workqueue lockup|possible .*deadlock|suspicious RCU"
+    r"|UBSAN: |kmemleak: \d+ new suspected"
 )
 # Nor this in virtual time. In parallel mode the guest's clock is the host's: when a
 # CPU is stopped for a second between a wake-up and the switch, mainline charges

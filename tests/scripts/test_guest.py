@@ -18,6 +18,10 @@ LOCKUP = "[   40.1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!"
         ("parallel", THROTTLED, False),
         ("virtual", LOCKUP, True),
         ("parallel", LOCKUP, True),
+        ("parallel", "[    9.1] UBSAN: shift-out-of-bounds in kernel/sched/vrq/place.c:1:2", True),
+        ("parallel", "[    9.1] BUG: KFENCE: use-after-free read in vrq_place+0x1/0x2", True),
+        ("parallel", "[    9.1] kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)", True),
+        ("parallel", "[    0.9] kmemleak: Kernel memory leak detector initialized", False),
     ],
 )
 def test_trouble(tmp_path, mode, line, trouble):
