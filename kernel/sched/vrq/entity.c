@@ -311,9 +311,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 spread = weight_when_spread(p, load);
-	unsigned int iso = vrq_beside_iso(rq, p);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus) *
-		    iso >> 10;
+	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus);
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
 	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
 
@@ -323,8 +321,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 	p->vrq.waited = 0;
 	vrq_limit_weight(p, load->weight - min_t(u64, load->weight, p->vrq.weight),
 			 load->cpus);
-	p->vrq.span = vrq_task_span(p, which, rr_ns, spread, load->cpus) * iso >> 10;
-	p->vrq.span = p->vrq.span * factor >> 10;
+	p->vrq.span = vrq_task_span(p, which, rr_ns, spread, load->cpus) * factor >> 10;
 	p->vrq.renewed_at = rq_clock(rq);
 
 	return slack;
@@ -415,7 +412,6 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, old = p->vrq.span, spread, slack, span;
 	s64 ahead = p->vrq.deadline - rq_clock(rq);
 	struct vrq_load load;
-	unsigned int iso;
 
 	if (ahead <= (s64)(2 * rr_ns))
 		return false;
@@ -424,11 +420,10 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 	load = load_for(rq, p);
 	spread = weight_when_spread(p, &load);
 	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
-	iso = vrq_beside_iso(rq, p);
-	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus) * iso >> 10;
+	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
 	span = vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
-			     spread, load.cpus) * iso >> 10;
-	span = span * vrq_underrated(load.lateness, slack) >> 10;
+			     spread, load.cpus) *
+	       vrq_underrated(load.lateness, slack) >> 10;
 	if (span >= old / 2)
 		return false;
 
