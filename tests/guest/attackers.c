@@ -179,6 +179,25 @@ static void take_turns(void *arg)
 	}
 }
 
+/* Each second child is as nice as can be, and does half of the work */
+static void be_nice_in_children(void *arg)
+{
+	int turn;
+	pid_t pid;
+
+	(void)arg;
+	for (turn = 0;; turn++) {
+		pid = fork();
+		if (!pid) {
+			setpriority(PRIO_PROCESS, 0, turn % 2 ? 19 : 0);
+			use_ns(MSEC);
+			_exit(0);
+		}
+		use_ns(MSEC / 2);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* All of it by chance */
 static void anything(void *arg)
 {
@@ -186,7 +205,7 @@ static void anything(void *arg)
 
 	for (;;) {
 		seed = seed * 1103515245 + 12345;
-		switch (seed >> 16 & 7) {
+		switch (seed >> 16 & 15) {
 		case 0:
 			sched_yield();
 			break;
@@ -205,6 +224,9 @@ static void anything(void *arg)
 		case 5:
 			if (fork() > 0)
 				_exit(0);
+			break;
+		case 6:
+			setpriority(PRIO_PROCESS, 0, (seed >> 19) % 20);
 			break;
 		default:
 			use_ns((seed >> 19 & 255) * 10000);
@@ -452,6 +474,7 @@ static const struct attack attacks[] = {
 	{ "is stopped and goes on each 10 ms", stop_and_go_on, 1, 110 },
 	{ "gets a signal each 200 us", timers, 1, 110 },
 	{ "works in turns with another task", take_turns, 2, 110 },
+	{ "has children of nice 19 and 0", be_nice_in_children, 2, 110 },
 	{ "does all of it by chance", anything, FAVOUR, 110 },
 };
 
@@ -462,8 +485,7 @@ static void without_groups(void)
 
 	for (i = 0; i < ARRAY_SIZE(attacks); i++)
 		one_among_hogs(&attacks[i]);
-	/* all but the second one, which makes groups */
-	for (i = 0; i < ARRAY_SIZE(swarms); i += 2)
+	for (i = 0; i < ARRAY_SIZE(swarms); i++)
 		root_does_not_wait(ATTACK, &swarms[i], "");
 }
 
@@ -486,7 +508,7 @@ int main(void)
 	if (!group_put("", "cgroup.subtree_control", "-cpu"))
 		ksft_exit_skip("groups have the CPU controller: %s\n", strerror(errno));
 	put("/proc/sys/kernel/sched_autogroup_enabled", "0");
-	ksft_set_plan(ARRAY_SIZE(attacks) + 2 + 2 * ARRAY_SIZE(swarms));
+	ksft_set_plan(ARRAY_SIZE(attacks) + 3 * ARRAY_SIZE(swarms));
 	be_supervisor_of_groups();
 	without_groups();
 	with_groups();
