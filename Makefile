@@ -119,7 +119,7 @@ test-deb:
 stats:
 	@$(PYTHON) scripts/series.py --stats
 
-## make check-versions  does the series apply to every 6.12.y that the archives deliver?
+## make check-versions  does the series apply to every 6.12.y that the archives deliver, does kernel/sched/ build?
 check-versions: setup
 	@$(PYTHON) scripts/check_versions.py
 
