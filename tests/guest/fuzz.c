@@ -522,6 +522,10 @@ static const struct setting {
 	{ "sched_energy_aware", { "0", "1", "2" }, 0, 1 },
 };
 
+/*
+ * Without vrq_fault, which loses tasks on purpose. And not 0 for scan_size_mb: mainline's
+ * task_scan_max() divides by it at the next fork, under either class.
+ */
 static const struct {
 	const char *name;
 	const char *values[6];
@@ -536,6 +540,10 @@ static const struct {
 	{ "fair_server/cpu0/runtime", { "50000000", "10000000", "100000000", "0", "2000000000" } },
 	{ "fair_server/cpu1/runtime", { "50000000", "10000000", "0", "50000000" } },
 	{ "fair_server/cpu0/period", { "1000000000", "100000000", "1" } },
+	{ "latency_warn_ms", { "0", "100", "1000", "-1" } },
+	{ "latency_warn_once", { "0", "1", "2" } },
+	{ "numa_balancing/scan_period_min_ms", { "1000", "100", "0" } },
+	{ "numa_balancing/scan_size_mb", { "256", "1", "65536" } },
 	{ "vrq", { "0", "1" } },
 };
 
@@ -559,7 +567,10 @@ static long sysctl(void)
 
 static long debugfs(void)
 {
-	static const char * const readable[] = { "debug", "vrq", "vrq_cache", "features", "preempt" };
+	static const char * const readable[] = {
+		"debug", "vrq", "vrq_cache", "features", "preempt", "domains/cpu0/domain0/flags",
+		"domains/cpu0/domain0/max_newidle_lb_cost",
+	};
 	unsigned int which = below(ARRAY_SIZE(debug_files));
 	char path[GROUP_PATH];
 
@@ -594,7 +605,13 @@ static long proc_file(void)
 static long live_switch(void)
 {
 	static const char * const names[] = { "vrq", "vrq", "vrq\n", "fair", "fair", "cfs" };
+	static const char * const readable[] = { "active", "switches", "fallbacks", "fallback_reason" };
+	char path[GROUP_PATH];
 
+	if (!below(4)) {
+		snprintf(path, sizeof(path), "/sys/kernel/sched/%s", one_of(readable));
+		return read_file(path);
+	}
 	return put_text(ACTIVE, below(10) ? one_of(names) : one_of(garbage));
 }
 
@@ -613,13 +630,18 @@ static long cgroup_file(void)
 		{ "cpu.max.burst", { "0", "1000", "50000", "100000000" } },
 		{ "cpu.uclamp.min", { "0", "10", "50.5", "max", "100.01" } },
 		{ "cpu.uclamp.max", { "max", "10", "50.5", "0", "100.01" } },
+		{ "cpu.pressure", { "some 150000 1000000", "full 50000 2000000", "some 0 0", "some 1 500000",
+				    "some 100000 20000000" } },
 		{ "cpuset.cpus", { "", "0", "0-1", "1", "0-3", "77" } },
 		{ "cgroup.freeze", { "0", "0", "1", "2" } },
 		{ "cgroup.type", { "threaded", "domain" } },
 		{ "cgroup.subtree_control", { "+cpu", "-cpu", "+cpu +cpuset", "+cpuset -cpu", "+none" } },
 		{ "cgroup.kill", { "0" } },
 	};
-	static const char * const readable[] = { "cpu.stat", "cpu.max", "cpu.weight", "cgroup.procs", "cpu.pressure" };
+	static const char * const readable[] = {
+		"cpu.stat", "cpu.stat.local", "cpu.max", "cpu.max.burst", "cpu.weight", "cpu.weight.nice", "cpu.idle",
+		"cpu.uclamp.min", "cgroup.procs", "cgroup.events", "cpu.pressure",
+	};
 	const char *group = one_of(groups);
 	unsigned int which = below(ARRAY_SIZE(files));
 	char path[GROUP_PATH];
