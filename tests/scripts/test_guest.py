@@ -10,6 +10,13 @@ THROTTLED = "[   33.314067] sched: RT throttling activated"
 LOCKUP = "[   40.1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!"
 
 
+def trouble_in(directory, mode, line):
+    """What is found in a log with this line."""
+    log = directory / "log"
+    log.write_text(f"[    0.0] Linux version\n{line}\n")
+    return guest.Result(mode, 0, "", log, 1.0, False).trouble()
+
+
 @pytest.mark.parametrize(
     ("mode", "line", "trouble"),
     [
@@ -25,10 +32,7 @@ LOCKUP = "[   40.1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!"
     ],
 )
 def test_trouble(tmp_path, mode, line, trouble):
-    log = tmp_path / "log"
-    log.write_text(f"[    0.0] Linux version\n{line}\n")
-    result = guest.Result(mode, 0, "", log, 1.0, False)
-    assert result.trouble() == ([line] if trouble else [])
+    assert trouble_in(tmp_path, mode, line) == ([line] if trouble else [])
 
 
 @pytest.mark.parametrize(
@@ -42,8 +46,5 @@ def test_trouble(tmp_path, mode, line, trouble):
 )
 def test_kcsan_reports_of_vrq(tmp_path, monkeypatch, functions, trouble):
     monkeypatch.setattr(kcsan, "functions", lambda: {"watch", "sum_up", "sum_up.isra.0"})
-    log = tmp_path / "log"
     line = f"[    9.1] BUG: KCSAN: data-race in {functions}"
-    log.write_text(f"{line}\n")
-    result = guest.Result("parallel", 0, "", log, 1.0, False)
-    assert result.trouble() == ([line] if trouble else [])
+    assert trouble_in(tmp_path, "parallel", line) == ([line] if trouble else [])
