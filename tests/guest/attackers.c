@@ -3,7 +3,8 @@
  * What a user without privilege can get by tricks. One task among hogs has no more than its
  * share, or than Documentation/scheduler/sched-vrq.rst promises to those that sleep, whatever
  * it does about ticks. A group that is delegated to the user has no more than its weight is
- * worth. And a shell of root's does not wait for longer than 100 ms meanwhile.
+ * worth, and what SCHED_ISO may have. And a shell of root's does not wait for longer than
+ * 100 ms meanwhile.
  */
 #include "cgroup.h"
 
@@ -26,7 +27,8 @@ struct attack {
 	const char *what;
 	void (*work)(void *arg);
 	int shares;	/* that it may have, of one task */
-	int percent;	/* and how much of that, for chance: a turn is a part in 40 of the time */
+	/* and how much of that, for chance: a turn is a part in 40 of the time. Of a group: of all */
+	int percent;
 };
 
 static void work_until(uint64_t ns)
@@ -374,10 +376,93 @@ static void anything_by_many(void *arg)
 	pause();
 }
 
+static void iso_hog(void *arg)
+{
+	set_policy(0, SCHED_ISO, 0);
+	hog(arg);
+}
+
+static void many_iso_hogs(void *arg)
+{
+	int i;
+
+	for (i = 1; i < 40; i++)
+		if (!fork())
+			iso_hog(arg);
+	iso_hog(arg);
+}
+
+/*
+ * Where SCHED_ISO has a part of the CPUs a bomb has fewer processes: so each of them, and
+ * root's shell, has as much as it has beside a bomb alone.
+ */
+static void smaller_fork_bomb(void *arg, int processes)
+{
+	const struct rlimit fewer = { processes, processes };
+
+	setrlimit(RLIMIT_NPROC, &fewer);
+	fork_bomb(arg);
+}
+
+/* For all of the time, for half of the CPUs is less than SCHED_ISO may have */
+static void iso_on_half_and_a_bomb(void *arg)
+{
+	int i;
+
+	for (i = 0; i < cpus / 2; i++) {
+		if (fork())
+			continue;
+		pin(0, i);
+		iso_hog(arg);
+	}
+	smaller_fork_bomb(arg, BOMB / 2);
+}
+
+static void iso_and_a_bomb(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		if (!fork())
+			iso_hog(arg);
+	smaller_fork_bomb(arg, BOMB * 3 / 10);
+}
+
+/* All of it by chance, now SCHED_ISO, now not */
+static void iso_by_chance(void *arg)
+{
+	unsigned int seed, i;
+
+	for (i = 0; i < 40; i++) {
+		if (fork())
+			continue;
+		for (seed = i;;) {
+			seed = seed * 1103515245 + 12345;
+			set_policy(0, seed >> 16 & 1 ? SCHED_ISO : SCHED_OTHER, 0);
+			use_ns((seed >> 17 & 255) * MSEC / 20);
+			if (!(seed >> 25 & 15))
+				sleep_ns(MSEC);
+		}
+	}
+	pause();
+	(void)arg;
+}
+
+/*
+ * Beside one of the same weight a group may have half of the CPUs. SCHED_ISO may have 70%, as
+ * if there were no groups, and the group half of the rest.
+ */
+#define GROUP_PERCENT	50
+#define ISO_PERCENT	(70 + 15)
+
 static const struct attack swarms[] = {
-	{ "a fork bomb", fork_bomb, 0, 0 },
-	{ "groups in it of weight 10000", groups_of_its_own, 0, 0 },
-	{ "40 processes that do all of it by chance", anything_by_many, 0, 0 },
+	{ "a fork bomb", fork_bomb, 0, GROUP_PERCENT },
+	{ "groups in it of weight 10000", groups_of_its_own, 0, GROUP_PERCENT },
+	{ "40 processes that do all of it by chance", anything_by_many, 0, GROUP_PERCENT },
+	{ "40 hogs of SCHED_ISO", many_iso_hogs, 0, ISO_PERCENT },
+	{ "hogs of SCHED_ISO on half of the CPUs, and a fork bomb", iso_on_half_and_a_bomb, 0, ISO_PERCENT },
+	{ "20 hogs of SCHED_ISO, and a fork bomb", iso_and_a_bomb, 0, ISO_PERCENT },
+	{ "40 processes that are SCHED_ISO by chance", iso_by_chance, 0, ISO_PERCENT },
 };
 
 /* A group of the user's has the same weight as one with two hogs a CPU */
@@ -402,9 +487,10 @@ static void a_group_among_two(const struct attack *what)
 	finish_all(hogs, 2 * cpus);
 	kill_attackers();
 	drop_group("honest");
-	ksft_test_result(used && used * 100 <= (used + honest) * 55,
-			 "a group with %s has %llu%% beside one of the same weight\n", what->what,
-			 (unsigned long long)(used * 100 / (used + honest + 1)));
+	ksft_test_result(used && used * 100 <= (used + honest) * (what->percent + 5),
+			 "a group with %s has %llu%% beside one of the same weight, not more than %d%%\n",
+			 what->what, (unsigned long long)(used * 100 / (used + honest + 1)),
+			 what->percent + 5);
 }
 
 struct shell {

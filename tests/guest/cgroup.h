@@ -184,14 +184,6 @@ static inline void start_all(const pid_t *pids, int n)
 		kill(pids[i], SIGCONT);
 }
 
-static inline void sleep_until(uint64_t ns)
-{
-	struct timespec ts = { ns / SEC, ns % SEC };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
-
 /* Until a period of a group begins that has a limit and is not idle */
 static inline void await_period(const char *group)
 {

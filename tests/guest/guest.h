@@ -89,6 +89,14 @@ static inline void sleep_ns(uint64_t ns)
 		;
 }
 
+static inline void sleep_until(uint64_t ns)
+{
+	struct timespec ts = { ns / SEC, ns % SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
 /*
  * Time goes on for a guest in parallel mode while its host has stopped one of its
  * CPUs, for seconds if the host is busy: run_tests.py says so by a variable.

@@ -290,11 +290,15 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 	s64 mean = atomic64_read(&rq->vrq.lateness);
 
 	learn_pace(rq, p, used, off);
+	p->vrq.renewed_used = p->se.sum_exec_runtime;
+	/* Those who go before all others are early, and tell nothing of how late these are */
+	if (unlikely(vrq_is_iso(p)))
+		return;
+
 	if (off > (s64)p->vrq.waited)
 		part = div64_u64(part * p->vrq.waited, off);
 
 	atomic64_set(&rq->vrq.lateness, mean + ((late - mean) * (s64)part >> 14));
-	p->vrq.renewed_used = p->se.sum_exec_runtime;
 }
 
 /*
@@ -310,7 +314,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 		      struct vrq_load *load, s64 *late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
-	u64 spread = weight_when_spread(p, load);
+	u64 spread = vrq_iso_weight(rq, p, vrq_is_iso(p), weight_when_spread(p, load));
 	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus);
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
 	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
@@ -418,7 +422,7 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 
 	vrq_group_sum_up(p);
 	load = load_for(rq, p);
-	spread = weight_when_spread(p, &load);
+	spread = vrq_iso_weight(rq, p, vrq_is_iso(p), weight_when_spread(p, &load));
 	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
 	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
 	span = vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
@@ -736,6 +740,27 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 	p->vrq.prio = p->prio;
 }
 
+/*
+ * A task becomes SCHED_ISO, or is that no longer: its turns take less time, or more. Else one
+ * that is SCHED_ISO whenever its slice is renewed, which is at ticks, and hardly charged for
+ * that, would have 76% of a CPU beside three others.
+ */
+static void rescale_for_iso(struct rq *rq, struct task_struct *p)
+{
+	bool is_iso = vrq_is_iso(p), was_iso = p->vrq.level == VRQ_ISO && !p->vrq.promoted;
+	s64 ahead = p->vrq.deadline - rq_clock(rq);
+	u64 from, to;
+
+	if (likely(is_iso == was_iso))
+		return;
+
+	from = max(vrq_iso_weight(rq, p, was_iso, BIT_ULL(30)), 1ULL);
+	to = vrq_iso_weight(rq, p, is_iso, BIT_ULL(30));
+	if (ahead > 0)
+		p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, to, from);
+	p->vrq.span = mul_u64_u64_div_u64(p->vrq.span, to, from);
+}
+
 /**
  * vrq_update_entity - bring a task's state up to date with its priority
  * @rq: the run queue of @p, locked, its clock updated
@@ -754,6 +779,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	if (p->vrq.prio != p->prio)
 		rescale_for_nice(rq, p);
 
+	rescale_for_iso(rq, p);
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
 	only_idle = p->vrq.level == VRQ_IDLE;

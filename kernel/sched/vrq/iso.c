@@ -2,26 +2,30 @@
 /*
  * SCHED_ISO: real-time among the tasks of VRQ, for everybody. So that nobody can
  * take the machine with it, it lasts as long as all tasks of this policy together
- * have used less than iso_cpu percent of the online CPUs within the last 5 s;
+ * have used less than iso_cpu percent of the online CPUs within the last 50 ms;
  * then they are normal tasks until that holds again. What they use as normal
  * tasks counts as well.
  *
  * They stay in trees of their own all the time, and vrq_iso_over says what these
  * count as: so that changes for all of them at once, also for those that wait.
  *
- * The idea and the figures are those of BFS, which had a decaying mean of the
- * ticks that hit a SCHED_ISO task. Here a window of 5 s moves on in ten steps.
+ * The idea and the part are those of BFS, which had a decaying mean, over 5 s, of
+ * the ticks that hit a SCHED_ISO task. With that any user could have all CPUs for 3.5 s
+ * on end. Here a window of 50 ms moves on in ten steps: so nobody waits behind them for
+ * longer than 35 ms, and the part is the same.
  */
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/math64.h>
 #include <linux/sysctl.h>
 
+#include "domain.h"
 #include "iso.h"
 
-#define WINDOW_NS	(5ULL * NSEC_PER_SEC)
+#define STEP_NS		(5ULL * NSEC_PER_MSEC)
 #define STEPS		10
-#define STEP_NS		(WINDOW_NS / STEPS)
+/* Nine steps are in it, and what has passed of the tenth: on the mean so much, ns */
+#define WINDOW_NS	(STEP_NS * STEPS - STEP_NS / 2)
 
 bool vrq_iso_over __read_mostly;
 static unsigned int iso_cpu __read_mostly = 70;
@@ -35,17 +39,25 @@ static unsigned int iso_cpu __read_mostly = 70;
  * belongs to it until it puts the next time there.
  */
 static struct {
-	atomic64_t	used;		/* by all, since boot, ns */
-	atomic64_t	left;		/* of that, what has left the window, ns */
 	atomic64_t	next_step;	/* when the window moves, ns */
-	s64		at[STEPS];	/* @used at the beginning of each step */
+	s64		at[STEPS];	/* what was used at the beginning of each step, ns */
 	unsigned int	step;		/* the index of the oldest of them */
+	s64		last;		/* the newest of them */
+	s64		mean;		/* used in a step, on the mean of the last 32 or so, ns */
 } iso;
+
+/* Written whenever a SCHED_ISO task is accounted, queued or dequeued */
+struct vrq_iso_time vrq_iso_time ____cacheline_aligned_in_smp;
+
+static s64 used_in_window(void)
+{
+	return atomic64_read(&vrq_iso_time.used) - atomic64_read(&vrq_iso_time.left);
+}
 
 /* The window ends at @now, on the clock of any run queue */
 static void move_window(s64 now)
 {
-	s64 next = atomic64_read(&iso.next_step);
+	s64 next = atomic64_read(&iso.next_step), used;
 	unsigned int steps;
 
 	if (likely(now < next) ||
@@ -53,11 +65,14 @@ static void move_window(s64 now)
 		return;
 
 	for (steps = 0; now >= next && steps < STEPS; steps++) {
-		iso.at[iso.step] = atomic64_read(&iso.used);
+		used = atomic64_read(&vrq_iso_time.used);
+		WRITE_ONCE(iso.mean, iso.mean + ((used - iso.last - iso.mean) >> 5));
+		iso.last = used;
+		iso.at[iso.step] = used;
 		iso.step = (iso.step + 1) % STEPS;
 		next += STEP_NS;
 	}
-	atomic64_set(&iso.left, iso.at[iso.step]);
+	atomic64_set(&vrq_iso_time.left, iso.at[iso.step]);
 
 	/* After a pause of more than the window it begins anew */
 	if (now >= next)
@@ -65,16 +80,66 @@ static void move_window(s64 now)
 	atomic64_set_release(&iso.next_step, next);
 }
 
+/* Of the time of all CPUs within the window, ns */
+static u64 part_of_cpus(unsigned int percent)
+{
+	return div_u64(WINDOW_NS * num_online_cpus() * percent, 100);
+}
+
 /* With iso_cpu at 100 it lasts for ever */
 static void judge(void)
 {
 	unsigned int percent = READ_ONCE(iso_cpu);
-	s64 limit = div_u64(WINDOW_NS * num_online_cpus() * percent, 100);
-	s64 used = atomic64_read(&iso.used) - atomic64_read(&iso.left);
-	bool over = percent < 100 && used >= limit;
+	bool over = percent < 100 && used_in_window() >= part_of_cpus(percent);
 
 	if (over != READ_ONCE(vrq_iso_over))
 		WRITE_ONCE(vrq_iso_over, over);
+}
+
+/*
+ * The part of the CPUs that SCHED_ISO has had lately, at most @percent, in 1 / 1024. Not that
+ * within the window: slices of normal tasks are renewed when it is small, and those of
+ * SCHED_ISO when it is large.
+ */
+static unsigned int part_used(unsigned int percent)
+{
+	u64 all = STEP_NS * num_online_cpus();
+	u64 used = max(READ_ONCE(iso.mean), 0LL);
+
+	return min(div64_u64(used << 10, all), (percent << 10) / 100);
+}
+
+/* Beside more, turns of others count as no longer than beside this: with iso_cpu at 100 */
+#define PERCENT_MAX	75U
+
+/**
+ * __vrq_iso_weight - see vrq_iso_weight()
+ * @p: the task
+ * @is_iso: is it one of SCHED_ISO?
+ * @weight: the sum of the weights
+ * @now: rq_clock() of its run queue, ns, the lock of which is held
+ *
+ * Return: the weight.
+ */
+u64 __vrq_iso_weight(const struct task_struct *p, bool is_iso, u64 weight, u64 now)
+{
+	u64 all = max(atomic64_read(&vrq_machine.weight), 1LL);
+	s64 own = is_iso && !p->vrq.queued ? p->vrq.weight : 0;
+	u64 iso = clamp(atomic64_read(&vrq_iso_time.weight) + own, 0LL, (s64)all);
+	unsigned int percent = READ_ONCE(iso_cpu), used;
+
+	/* Whoever renews a slice brings vrq_iso_over up to date: of SCHED_ISO none may run */
+	move_window(now);
+	judge();
+
+	used = part_used(is_iso ? percent : min(percent, PERCENT_MAX));
+	/* By their weights they get as much */
+	if (used * all <= iso << 10)
+		return weight;
+	if (is_iso)
+		return mul_u64_u64_div_u64(weight, iso << 10, all * used);
+
+	return mul_u64_u64_div_u64(weight, (all - iso) << 10, all * (1024 - used));
 }
 
 /**
@@ -85,7 +150,7 @@ static void judge(void)
 void __vrq_iso_account(u64 delta, u64 now)
 {
 	move_window(now);
-	atomic64_add(delta, &iso.used);
+	atomic64_add(delta, &vrq_iso_time.used);
 	judge();
 }
 

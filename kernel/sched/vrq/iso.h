@@ -10,12 +10,33 @@
 /* SCHED_ISO has used up its part of the machine, see iso.c. Changes at any time */
 extern bool vrq_iso_over;
 
+/**
+ * struct vrq_iso_time - all tasks of SCHED_ISO together
+ * @used: their CPU time since boot, ns
+ * @left: of that, what has left the window, see iso.c, ns
+ * @weight: the sum of p->vrq.weight over those that are queued
+ */
+struct vrq_iso_time {
+	atomic64_t	used;
+	atomic64_t	left;
+	atomic64_t	weight;
+};
+
+extern struct vrq_iso_time vrq_iso_time;
+
 /* What a level counts as just now */
 static inline enum vrq_level vrq_level_now(enum vrq_level level)
 {
 	return level == VRQ_ISO && READ_ONCE(vrq_iso_over) ? VRQ_NORMAL : level;
 }
 
+/* Is a task one of SCHED_ISO, whatever that counts as just now? */
+static inline bool vrq_is_iso(const struct task_struct *p)
+{
+	return p->policy == SCHED_ISO;
+}
+
+u64 __vrq_iso_weight(const struct task_struct *p, bool is_iso, u64 weight, u64 now);
 void __vrq_iso_account(u64 delta, u64 now);
 
 #ifdef CONFIG_SYSCTL
@@ -23,6 +44,41 @@ void vrq_register_iso_cpu(void);
 #else
 static inline void vrq_register_iso_cpu(void) { }
 #endif
+
+/**
+ * vrq_iso_weight - what a load counts for, for the spans of a task, because of SCHED_ISO
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task
+ * @is_iso: is it one of SCHED_ISO? vrq_is_iso(), but where that changes
+ * @weight: the sum of the weights of the load
+ *
+ * SCHED_ISO tasks go before all others, whatever their weight. Where they have had more of
+ * the CPUs than their part of the weight, there is less for each of the others, and more
+ * for each of them: deadlines have to tell that. Otherwise all others are late, and who is
+ * late goes before one who has just woken up; and SCHED_ISO tasks are all ahead of their
+ * deadlines, which then tell nothing of who of them is to be next.
+ *
+ * Return: the weight; @weight where there is no SCHED_ISO.
+ */
+static inline u64 vrq_iso_weight(struct rq *rq, const struct task_struct *p, bool is_iso,
+				 u64 weight)
+{
+	if (likely(atomic64_read(&vrq_iso_time.used) == atomic64_read(&vrq_iso_time.left)))
+		return weight;
+
+	return __vrq_iso_weight(p, is_iso, weight, rq_clock(rq));
+}
+
+/**
+ * vrq_iso_load - the weight of a SCHED_ISO task is queued, changes or is dequeued
+ * @p: the task, the lock of its run queue held; does nothing if it is not SCHED_ISO
+ * @weight: what is to be added
+ */
+static inline void vrq_iso_load(const struct task_struct *p, long weight)
+{
+	if (unlikely(vrq_is_iso(p)))
+		atomic64_add(weight, &vrq_iso_time.weight);
+}
 
 /**
  * vrq_iso_account - a task has used a CPU, or is about to be queued

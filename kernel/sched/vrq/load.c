@@ -12,6 +12,7 @@
 #include <linux/math64.h>
 
 #include "deadline.h"
+#include "iso.h"
 #include "load.h"
 
 /* Up to so many CPUs the run queues themselves are looked at */
@@ -39,6 +40,7 @@ static void add(struct rq *rq, bool only_idle, long weight, long own, long uncon
  */
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 {
+	vrq_iso_load(p, sign * (long)p->vrq.weight);
 	add(rq, p->vrq.only_idle, sign * (long)p->vrq.weight, sign * (long)p->vrq.own_weight,
 	    sign * (long)p->vrq.unconfined);
 }
@@ -57,11 +59,12 @@ void vrq_load_recount(struct rq *rq, const struct task_struct *p,
 {
 	long weight = before->weight, own = before->own_weight, unconfined = before->unconfined;
 
+	vrq_iso_load(p, p->vrq.weight - weight);
 	if (p->vrq.only_idle == before->only_idle) {
 		add(rq, p->vrq.only_idle, p->vrq.weight - weight, p->vrq.own_weight - own,
 		    p->vrq.unconfined - unconfined);
 	} else {
-		vrq_load_add(rq, p, 1);
+		add(rq, p->vrq.only_idle, p->vrq.weight, p->vrq.own_weight, p->vrq.unconfined);
 		add(rq, before->only_idle, -weight, -own, -unconfined);
 	}
 }
