@@ -34,6 +34,9 @@ void vrq_update_util(struct rq *rq)
 	struct cfs_rq *cfs_rq = &rq->cfs;
 
 	__update_load_avg_cfs_rq(cfs_rq_clock_pelt(cfs_rq), cfs_rq);
+	/* 32-bit: set_task_rq_fair() waits until the two are the same, for ever if need be */
+	u64_u32_store_copy(cfs_rq->avg.last_update_time, cfs_rq->last_update_time_copy,
+			   cfs_rq->avg.last_update_time);
 	if (others_have_load(rq))
 		update_other_load_avgs(rq);
 #endif
