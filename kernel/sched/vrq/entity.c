@@ -748,8 +748,8 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 static void rescale_for_iso(struct rq *rq, struct task_struct *p)
 {
 	bool is_iso = vrq_is_iso(p), was_iso = p->vrq.level == VRQ_ISO && !p->vrq.promoted;
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, from, to;
 	s64 ahead = p->vrq.deadline - rq_clock(rq);
-	u64 from, to;
 
 	if (likely(is_iso == was_iso))
 		return;
@@ -758,7 +758,7 @@ static void rescale_for_iso(struct rq *rq, struct task_struct *p)
 	to = vrq_iso_weight(rq, p, is_iso, BIT_ULL(30));
 	if (ahead > 0)
 		p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, to, from);
-	p->vrq.span = mul_u64_u64_div_u64(p->vrq.span, to, from);
+	p->vrq.span = max(mul_u64_u64_div_u64(p->vrq.span, to, from), rr_ns);
 }
 
 /**
