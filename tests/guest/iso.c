@@ -389,7 +389,7 @@ int main(void)
 				 "there is no SCHED_ISO (%s)\n", strerror(err));
 		ksft_finished();
 	}
-	ksft_set_plan(18);
+	ksft_set_plan(17);
 	be_supervisor();
 	atexit(reset);
 	who_may();
