@@ -14,7 +14,7 @@ help:
 setup:
 	@scripts/setup.sh
 
-## make setup-matrix  what all rows of make matrix need, too: clang, compilers and QEMU for arm64 and riscv64
+## make setup-matrix  what all rows of make matrix need, too: clang, compilers and QEMU for arm64, riscv64 and s390x
 setup-matrix:
 	@scripts/setup.sh matrix
 

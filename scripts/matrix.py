@@ -43,6 +43,7 @@ class Machine:
     qemu: str
     image: str
     cross: str = ""  # what its compiler's names begin with
+    console: str = "-serial file:{log}"
     programs: str = ""  # the same for the tests, where it is another
 
     @property
@@ -80,6 +81,15 @@ MACHINES = {
         "arch/riscv/boot/Image",
         cross="riscv64-linux-gnu-",
     ),
+    # the highest byte of a number comes first
+    "s390x": Machine(
+        "s390",
+        "qemu-system-s390x -cpu max -machine s390-ccw-virtio -accel tcg,thread=multi"
+        " -append HOST_STOPS_CPUS=1,console=ttysclp0",
+        "arch/s390/boot/bzImage",
+        cross="s390x-linux-gnu-",
+        console="-chardev file,id=console,path={log} -device sclpconsole,chardev=console",
+    ),
 }
 
 
@@ -92,7 +102,7 @@ class Row:
     boots: list = field(default_factory=lambda: [""])
     base: object = field(default_factory=lambda: FRAGMENTS)
     arch: str = "x86_64"
-    cpus: int = 4
+    cpus: object = 4
     build: str = ""
     llvm: bool = False
     tests: list = field(default_factory=lambda: TESTS)
@@ -189,7 +199,8 @@ def boot(row, root, sched, append):
     command = [
         *(*qemu, f"{words.replace(',', ' ')} loglevel=5 panic=-1 oops=panic kunit.enable=0 sched={sched}"),
         *("-smp", row.cpus, "-m", "1G", "-nodefaults", "-display", "none", "-no-reboot"),
-        *("-kernel", row.objects / row.machine.image, "-initrd", directory / "root", "-serial", f"file:{log}"),
+        *("-kernel", row.objects / row.machine.image, "-initrd", directory / "root"),
+        *row.machine.console.format(log=log).split(),
     ]
     command[command.index("-append") + 1] += f" sysctl.kernel.sched_rt_runtime_us=-1 {append}"
     with open(directory / "qemu.log", "w") as said:

@@ -15,8 +15,8 @@ packages="bc bison build-essential ccache crun dwarves flex gcc-i686-linux-gnu g
 libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch python3
 python3-venv quilt rt-tests shellcheck sparse stress-ng xz-utils"
 emulators=qemu-system-x86
-matrix_packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu libc6-dev-arm64-cross
-libc6-dev-riscv64-cross lld llvm"
+matrix_packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu
+libc6-dev-arm64-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross lld llvm"
 matrix_emulators="opensbi qemu-system-arm qemu-system-misc"
 
 die()
