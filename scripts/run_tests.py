@@ -299,6 +299,9 @@ def count_programs(plan, output, count):
             ended = re.search(r"^# status (\d+)", text, re.M)
             why = f"status {ended[1]}" if ended else "the guest stopped"
             count.ok(False, f"{plan.name} {program}: came to no end ({why}): {' | '.join(text.splitlines()[-3:])}")
+        # a child of it did, and what is tested with that child has not been
+        elif bail := re.search(r"^Bail out!.*", text, re.M):
+            count.ok(False, f"{plan.name} {program}: {bail[0]}")
 
 
 def boot_checks(plan, result, count):
