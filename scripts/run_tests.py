@@ -141,7 +141,7 @@ LONG = ["iso", "realtime", "favour", "slices", "starved"]
 PLANS = [
     *(Plan("parallel", cpus, "vrq", RACES) for cpus in (1, 2, 3, 8, 16)),
     Plan("parallel", 4, "vrq", [*RACES, "renew"]),
-    *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (2, 3, 8, 16)),
+    *(Plan("virtual", cpus, "vrq", TIMES) for cpus in (2, 8)),
     *(Plan("virtual", cpus, "vrq", TIMES + LONG) for cpus in (1, 4)),
     Plan("parallel", 8, "vrq", RACES, "smt"),
     Plan("virtual", 8, "vrq", ["topology", "smt", *TIMES], "smt"),
