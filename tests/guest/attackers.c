@@ -376,12 +376,6 @@ static void anything_by_many(void *arg)
 	pause();
 }
 
-static void iso_hog(void *arg)
-{
-	set_policy(0, SCHED_ISO, 0);
-	hog(arg);
-}
-
 static void many_iso_hogs(void *arg)
 {
 	int i;

@@ -375,6 +375,12 @@ static inline void normal_hog(void *counter)
 	hog(counter);
 }
 
+static inline void iso_hog(void *arg)
+{
+	set_policy(0, SCHED_ISO, 0);
+	hog(arg);
+}
+
 static inline void idle_hog(void *counter)
 {
 	set_policy(0, SCHED_IDLE, 0);

@@ -78,12 +78,6 @@ static void who_may(void)
 			 "SCHED_RESET_ON_FORK resets it (%d)\n", tried->forked);
 }
 
-static void iso_hog(void *arg)
-{
-	set_policy(0, SCHED_ISO, 0);
-	hog(arg);
-}
-
 /*
  * 7 ms of work, 1 ms of sleep: more than an equal share beside three hogs a CPU, and more
  * than a task may need that is favoured for its sleep
