@@ -465,6 +465,8 @@ static void core_scheduling(void)
 
 int main(void)
 {
+	bool vrq = under_vrq();
+
 	ksft_print_header();
 	ksft_set_plan(17);
 	cpus = online_cpus();
@@ -483,5 +485,6 @@ int main(void)
 	autogroups();
 	core_scheduling();
 	storm();
+	switch_to(vrq);
 	ksft_finished();
 }
