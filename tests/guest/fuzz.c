@@ -53,10 +53,17 @@ struct worker {
 static struct area {
 	struct worker workers[MAX_WORKERS];
 	uint32_t words[WORDS];
+	unsigned int preempt_changes;
 } *area;
 
 static struct worker *me;
 static bool root;
+/*
+ * SCHED_DEADLINE is asked for, or setpriority(), by the seed. Not both: mainline's set_user_nice()
+ * of a task to which a SCHED_DEADLINE one lends its priority queues a balance callback that
+ * nobody runs, and that is a warning under the lock of a run queue, after which lockdep is off.
+ */
+static bool with_deadline;
 static int cpus, n_workers;
 static int living;
 static pid_t supervisor;
@@ -126,8 +133,9 @@ static int policy_by_chance(void)
 		SCHED_OTHER, SCHED_OTHER, SCHED_OTHER, SCHED_BATCH, SCHED_BATCH, SCHED_IDLE, SCHED_IDLE,
 		SCHED_ISO, SCHED_ISO, SCHED_FIFO, SCHED_RR, 6, 7, -1,
 	};
+	int policy = one_of(policies);
 
-	return one_of(policies);
+	return policy == 6 && !with_deadline ? SCHED_RR : policy;
 }
 
 /* Below that of the supervisor, or none at all */
@@ -273,9 +281,10 @@ static long ask_policy(void)
 
 static long set_nice(void)
 {
+	unsigned int kind = below(20);
 	int nice = (int)below(50) - 25;
 
-	switch (below(20)) {
+	switch (with_deadline ? 2 + kind % 2 : kind) {
 	case 0:
 		return syscall(SYS_setpriority, PRIO_PGRP, 0, nice);
 	case 1:
@@ -530,8 +539,9 @@ static const struct {
 	const char *name;
 	const char *values[6];
 } debug_files[] = {
-	{ "features", { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_HRTICK", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "NO_SUCH" } },
+	/* the place of this one is known to debugfs() */
 	{ "preempt", { "none", "voluntary", "full", "full", "lazy" } },
+	{ "features", { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_HRTICK", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "NO_SUCH" } },
 	{ "verbose", { "N", "Y", "N" } },
 	{ "base_slice_ns", { "100000", "3000000", "3000000", "100000000" } },
 	{ "tunable_scaling", { "0", "1", "2", "3" } },
@@ -565,6 +575,9 @@ static long sysctl(void)
 	return put_text(path, value_of(setting->values, ARRAY_SIZE(setting->values)));
 }
 
+/* A change of it rewrites the kernel in a thousand places: with KASAN it takes a minute */
+#define PREEMPT_CHANGES		20
+
 static long debugfs(void)
 {
 	static const char * const readable[] = {
@@ -579,6 +592,8 @@ static long debugfs(void)
 		return read_file(path);
 	}
 	snprintf(path, sizeof(path), DEBUG "%s", debug_files[which].name);
+	if (!which && __atomic_fetch_add(&area->preempt_changes, 1, __ATOMIC_RELAXED) >= PREEMPT_CHANGES)
+		return read_file(path);
 	return put_text(path, value_of(debug_files[which].values, ARRAY_SIZE(debug_files[which].values)));
 }
 
@@ -1055,6 +1070,7 @@ int main(int argc, char **argv)
 	char text[100];
 
 	n_workers = argc > 3 ? number_of(argv[3], MAX_WORKERS) : 6;
+	with_deadline = seed & 1;
 	cpus = online_cpus();
 	ksft_print_header();
 	ksft_set_plan(7);
