@@ -337,17 +337,120 @@ static void many_masks(int cpus)
 			 (unsigned long long)(used * 100 / (width * ns)));
 }
 
+#define SLEEPERS	4
+
+static int bells[SLEEPERS + 1][2];
+
+static void ring(int number)
+{
+	char byte = 0;
+
+	if (write(bells[number][1], &byte, 1) != 1)
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+}
+
+static bool await_bell(int number)
+{
+	char byte;
+
+	return read(bells[number][0], &byte, 1) == 1;
+}
+
+struct sleeper {
+	int number;
+	uint64_t mask;
+};
+
+/* It does not preempt */
+static void sleep_once(void *arg)
+{
+	struct sleeper *me = arg;
+
+	set_policy(0, SCHED_BATCH, 0);
+	confine(0, me->mask);
+	await_bell(me->number);
+}
+
+struct guest {
+	volatile uint64_t rung, longest;
+};
+
+static void take_any_cpu(void *arg)
+{
+	struct guest *me = arg;
+	uint64_t ns;
+
+	set_policy(0, SCHED_BATCH, 0);
+	while (await_bell(SLEEPERS)) {
+		ns = now_ns() - me->rung;
+		if (ns > me->longest)
+			me->longest = ns;
+	}
+}
+
+/*
+ * A CPU comes online and is idle, all others have a hog. Tasks that sleep since before that,
+ * and may not run there, wake up. It is still found by one that may.
+ */
+static void new_cpu_is_found(int cpus)
+{
+	struct guest *guest = shared(sizeof(*guest));
+	pid_t pids[SLEEPERS + 1], hogs[MAX_CPUS];
+	struct sleeper me;
+	int i;
+
+	if (cpus < 3 || cpus > 64 || !under_vrq() || set_online(cpus - 1, false)) {
+		ksft_test_result_skip("%d CPUs, or not VRQ, or no hotplug\n", cpus);
+		return;
+	}
+	pin(0, 0);
+	for (i = 0; i <= SLEEPERS; i++)
+		if (pipe(bells[i]))
+			ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	me.mask = (1ULL << (cpus - 1)) - 1;
+	for (i = 0; i < SLEEPERS; i++) {
+		me.number = i;
+		pids[i] = spawn(sleep_once, &me);
+	}
+	pids[SLEEPERS] = spawn(take_any_cpu, guest);
+	confine(pids[SLEEPERS], ~0ULL);
+	sleep_ns(50 * MSEC);
+	set_online(cpus - 1, true);
+	confine(pids[SLEEPERS], ~0ULL);
+	for (i = 0; i < cpus - 1; i++)
+		hogs[i] = confined_hog(i, 1ULL << i);
+	sleep_ns(50 * MSEC);
+	for (i = 0; i < SLEEPERS; i++) {
+		ring(i);
+		sleep_ns(200000);
+		guest->rung = now_ns();
+		ring(SLEEPERS);
+		sleep_ns(30 * MSEC);
+	}
+	finish_all(pids, SLEEPERS + 1);
+	finish_all(hogs, cpus - 1);
+	for (i = 0; i <= SLEEPERS; i++) {
+		close(bells[i][0]);
+		close(bells[i][1]);
+	}
+	confine(0, ~0ULL);
+	timed_result(guest->longest && guest->longest < MSEC,
+		     "who wakes up has a new CPU within %llu us, though others that may not were sent there\n",
+		     (unsigned long long)guest->longest / 1000);
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	be_supervisor();
 	counters = shared((CONFINED + 1) * PAGE * sizeof(*counters));
 	bystanders(cpus);
 	way_out(cpus);
 	beside_children(cpus);
 	many_masks(cpus);
+	new_cpu_is_found(cpus);
 	ksft_finished();
 }

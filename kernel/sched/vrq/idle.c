@@ -163,6 +163,11 @@ static int claim_in(struct vrq_domain *domain, const struct task_struct *p,
 	allowed = allowed_in(domain, p);
 	while (idle & allowed) {
 		i = best_idle(domain, idle, allowed, index);
+		/* It has come online since the task was last queued, see vrq_note_affinity() */
+		if (unlikely(!cpumask_test_cpu(domain->cpus[i], p->cpus_ptr))) {
+			allowed = vrq_local_mask(domain, p->cpus_ptr);
+			continue;
+		}
 		/*
 		 * A CPU that was stopped for a reboot, not taken down, is offline
 		 * with its bit set, while others still schedule
