@@ -468,6 +468,66 @@ static void wait_after_refill(void)
 	drop_group("limit");
 }
 
+#define CALL_BYTES	(1 << 20)
+#define CALL_NS		(100 * MSEC)
+
+/* Read so many random bytes, in one call: what that took, ns */
+static uint64_t time_of_call(char *bytes, size_t size)
+{
+	int fd = open("/dev/urandom", O_RDONLY);
+	uint64_t ns = now_ns();
+
+	if (fd < 0 || read(fd, bytes, size) != (ssize_t)size)
+		ksft_exit_fail_msg("/dev/urandom: %s\n", strerror(errno));
+	close(fd);
+	return now_ns() - ns;
+}
+
+struct calls {
+	char *bytes;
+	size_t size;
+};
+
+/* It is not stopped within a call */
+static void stay_in_the_kernel(void *arg)
+{
+	struct calls *me = arg;
+
+	for (;;)
+		time_of_call(me->bytes, me->size);
+}
+
+/* What is used there is paid back, all of it */
+static void long_calls(void)
+{
+	struct calls calls = { shared(64 * CALL_BYTES), CALL_BYTES };
+	uint64_t used, ns;
+	pid_t pid;
+
+	time_of_call(calls.bytes, CALL_BYTES);
+	calls.size *= CALL_NS / time_of_call(calls.bytes, CALL_BYTES);
+	if (calls.size > 64 * CALL_BYTES)
+		calls.size = 64 * CALL_BYTES;
+	if (!calls.size)
+		calls.size = CALL_BYTES;
+	make_group("calls");
+	set_limit("calls", 2, 20);
+	pid = spawn_in("calls", stay_in_the_kernel, &calls);
+	start_all(&pid, 1);
+	sleep_ns(SEC);
+	ns = now_ns();
+	used = cpu_time_of(pid);
+	sleep_ns(5 * SEC);
+	used = cpu_time_of(pid) - used;
+	ns = now_ns() - ns;
+	finish(pid);
+	munmap(calls.bytes, 64 * CALL_BYTES);
+	drop_group("calls");
+	timed_result(used && used <= ns * 15 / 100,
+		     "a limit of 10%%, in calls of 100 ms: %llu of %llu ms are used\n",
+		     (unsigned long long)(used / MSEC), (unsigned long long)(ns / MSEC));
+}
+
 static char directory[] = "/dev/shm/limits-XXXXXX";
 
 /* Make and remove a directory, for which the one above it is locked, all the time */
@@ -1092,7 +1152,7 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(53);
+	ksft_set_plan(54);
 	be_supervisor_of_groups();
 
 	limits(1);
@@ -1106,6 +1166,7 @@ int main(int argc, char **argv)
 	pairs_below_their_limit();
 	left_on_other_cpus();
 	wait_after_refill();
+	long_calls();
 	locks_in_the_kernel();
 	stopped_tasks();
 	bad_limits();

@@ -115,7 +115,7 @@ struct vrq_group {
 	atomic64_t			given[VRQ_KINDS];
 	atomic64_t			factor[VRQ_KINDS][VRQ_FACTORS];
 #ifdef CONFIG_CFS_BANDWIDTH
-	s64				debt;
+	u64				debt;
 	int				first_cpu;
 	cpumask_var_t			throttled;
 #endif

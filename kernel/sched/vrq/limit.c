@@ -11,8 +11,9 @@
  * another tick, a timer accounts for it at the end of what the CPU has, see throttle.c: else
  * many CPUs would each overdraw by up to a tick. A CPU overdraws by more if its task stays in
  * the kernel. What is overdrawn is the group's debt, and paid back from the pool before any
- * CPU gets more; of more than ten quotas the rest is let off, else a process of the group
- * that takes seconds to exit would stop the others for minutes.
+ * CPU gets more: as the pool is refilled, which it is as long as there is a debt. What who
+ * never stops has used, as a process that exits, makes a debt of ten quotas or so at the
+ * most: one that takes seconds to exit would stop the others for minutes.
  *
  * What CPUs have drawn and not used at the end of a period is used in the next ones, if the
  * group comes back there: it is no more than a quarter of a quota together, or 100 us for
@@ -34,8 +35,10 @@
 #define PORTION_MAX	(5 * NSEC_PER_MSEC)
 /* What a CPU may have overdrawn until that is the group's debt, ns */
 #define OVERDRAFT_MAX	((s64)PORTION_MAX)
-/* How many quotas a group is in debt at the most */
+/* How many quotas a group is in debt at the most for those who never stop */
 #define DEBT_QUOTAS	10
+/* More at once has passed while a hypervisor had the CPU stopped: a tick accounts for less */
+#define CHARGE_MAX	(10 * TICK_NSEC)
 
 /* Has a group a limit of its own on this CPU? What mainline keeps, under rq->lock */
 static bool has_limit(struct rq *rq, const struct vrq_group *group)
@@ -49,14 +52,18 @@ static u64 portion_of(const struct cfs_bandwidth *cfs_b)
 		       PORTION_MAX);
 }
 
-/* What a CPU has overdrawn is owed by the group. The lock of the limit is held */
-static void owe(struct vrq_group *group, struct vrq_group_cpu *part)
+/*
+ * What a CPU has overdrawn is owed by the group, or as much of it that its debt is @most. The
+ * lock of the limit is held.
+ */
+static void owe(struct vrq_group *group, struct vrq_group_cpu *part, u64 most)
 {
+	u64 debt = group->debt;
+
 	if (part->left >= 0)
 		return;
 
-	group->debt = min_t(u64, group->debt - part->left,
-			    DEBT_QUOTAS * group->tg->cfs_bandwidth.quota);
+	WRITE_ONCE(group->debt, debt + min_t(u64, -part->left, most - min(debt, most)));
 	part->left = 0;
 }
 
@@ -65,7 +72,7 @@ static void pay_back(struct vrq_group *group, struct cfs_bandwidth *cfs_b)
 	u64 paid = min_t(u64, cfs_b->runtime, group->debt);
 
 	cfs_b->runtime -= paid;
-	group->debt -= paid;
+	WRITE_ONCE(group->debt, group->debt - paid);
 }
 
 /*
@@ -84,7 +91,7 @@ static bool draw_locked(struct rq *rq, struct vrq_group *group)
 	}
 
 	start_cfs_bandwidth(cfs_b);
-	owe(group, part);
+	owe(group, part, U64_MAX);
 	pay_back(group, cfs_b);
 	amount = min(cfs_b->runtime, portion_of(cfs_b));
 	cfs_b->runtime -= amount;
@@ -107,21 +114,54 @@ static bool draw(struct rq *rq, struct vrq_group *group)
 	return something;
 }
 
-/* See vrq_limit_charge() */
-void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta)
+/**
+ * vrq_limit_stops - does a task stop if a limit is reached?
+ * @p: the task, running
+ *
+ * Not who exits: others may wait for its end. Nor kernel threads, those that serve a
+ * process (vhost) among them: they never return to user space, and run task works, if ever,
+ * with a lock held. What they use is charged, so the others of their group pay for it.
+ * Those of io_uring do, or much could be done by them beyond a limit: its workers run task
+ * works between two pieces of work. Its thread for polling holds a lock then, for which
+ * those may wait who set up, change or close one of its rings, as under the fair class.
+ *
+ * Return: true if so.
+ */
+bool vrq_limit_stops(const struct task_struct *p)
 {
-	struct vrq_group_cpu *part;
+	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
+		return false;
 
+	return !(p->flags & (PF_EXITING | PF_KTHREAD));
+}
+
+/* See vrq_limit_charge() */
+void __vrq_limit_charge(struct rq *rq, const struct task_struct *p, struct vrq_group *group,
+			s64 delta)
+{
+	bool stops = vrq_limit_stops(p);
+	struct cfs_bandwidth *cfs_b;
+	struct vrq_group_cpu *part;
+	u64 most;
+
+	delta = min_t(s64, delta, CHARGE_MAX);
 	for (; group; group = vrq_limited_of(group->parent)) {
 		if (!has_limit(rq, group))
 			continue;
+		cfs_b = &group->tg->cfs_bandwidth;
 		part = vrq_group_part(rq, group);
 		part->left -= delta;
+		/* Without the lock: it need not be exact */
+		most = stops ? U64_MAX : DEBT_QUOTAS * data_race(READ_ONCE(cfs_b->quota));
+		/* The next draw would make a debt of it, whoever draws. Likewise */
+		if (part->left < 0 && data_race(READ_ONCE(group->debt)) >= most)
+			part->left = 0;
 		if (part->left >= -OVERDRAFT_MAX)
 			continue;
-		raw_spin_lock(&group->tg->cfs_bandwidth.lock);
-		owe(group, part);
-		raw_spin_unlock(&group->tg->cfs_bandwidth.lock);
+		raw_spin_lock(&cfs_b->lock);
+		owe(group, part, most);
+		start_cfs_bandwidth(cfs_b);
+		raw_spin_unlock(&cfs_b->lock);
 	}
 }
 
@@ -205,6 +245,18 @@ bool vrq_limit_refill(struct rq *rq, struct vrq_group *group)
 }
 
 /**
+ * vrq_limit_pay - the pool of a group has been refilled: pay its debt
+ * @group: the group
+ */
+void vrq_limit_pay(struct vrq_group *group)
+{
+	struct cfs_bandwidth *cfs_b = &group->tg->cfs_bandwidth;
+
+	scoped_guard(raw_spinlock_irqsave, &cfs_b->lock)
+		pay_back(group, cfs_b);
+}
+
+/**
  * vrq_limit_restart - the limit of a group has changed
  * @group: the group
  *
@@ -217,7 +269,7 @@ void vrq_limit_restart(struct vrq_group *group)
 	int cpu;
 
 	scoped_guard(raw_spinlock_irqsave, &group->tg->cfs_bandwidth.lock)
-		group->debt = 0;
+		WRITE_ONCE(group->debt, 0);
 	for_each_possible_cpu(cpu) {
 		rq = cpu_rq(cpu);
 		rq_lock_irqsave(rq, &rf);

@@ -8,11 +8,14 @@
 #include "group.h"
 
 #ifdef CONFIG_CFS_BANDWIDTH
-void __vrq_limit_charge(struct rq *rq, struct vrq_group *group, s64 delta);
+bool vrq_limit_stops(const struct task_struct *p);
+void __vrq_limit_charge(struct rq *rq, const struct task_struct *p, struct vrq_group *group,
+			s64 delta);
 struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group, s64 *left);
 bool vrq_limit_stop(struct rq *rq, struct vrq_group *group);
 void vrq_limit_go(struct rq *rq, struct vrq_group *group, s64 waited);
 bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
+void vrq_limit_pay(struct vrq_group *group);
 void vrq_limit_restart(struct vrq_group *group);
 
 /* The nearest of a group, which may be NULL, and those around it that has a limit, or NULL */
@@ -38,7 +41,7 @@ static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, 
 	struct vrq_group *group = vrq_limited_group(p);
 
 	if (unlikely(group))
-		__vrq_limit_charge(rq, group, delta);
+		__vrq_limit_charge(rq, p, group, delta);
 }
 
 /**

@@ -76,18 +76,9 @@ void vrq_throttle_out(struct rq *rq, struct task_struct *p)
 		vrq_limit_go(rq, group, rq_clock(rq) - part->throttled_at);
 }
 
-/*
- * Not who exits: others may wait for its end. Nor kernel threads, those that serve a
- * process (vhost, io_uring's for polling) among them: they never return to user space, and
- * run task works, if ever, with a lock held. What they use is charged, so the others of
- * their group pay for it. The workers of io_uring run them between two pieces of work.
- */
 static bool may_stop(const struct task_struct *p)
 {
-	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
-		return false;
-
-	return vrq_task(p) && !(p->flags & (PF_EXITING | PF_KTHREAD));
+	return vrq_task(p) && vrq_limit_stops(p);
 }
 
 /* A task work: runs as @p returns to user space, with no lock held */
@@ -211,16 +202,17 @@ static void resume_on(int cpu, struct vrq_group *group)
 }
 
 /**
- * vrq_throttled - do tasks wait for a limit to be refilled?
- * @cfs_b: the limit, of a group
+ * vrq_throttled - do tasks wait for a limit to be refilled, or is there a debt to be paid?
+ * @cfs_b: the limit, of a group; its lock is held
  *
- * Asked by mainline's timer.
+ * Asked by mainline's timer, which goes on if so.
  */
 bool vrq_throttled(struct cfs_bandwidth *cfs_b)
 {
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
 
-	return group && !cpumask_empty(group->throttled);
+	return group && (!cpumask_empty(group->throttled) ||
+			 (sched_vrq_enabled() && group->debt));
 }
 
 /**
@@ -235,6 +227,7 @@ void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
 	int cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids, false);
 
+	vrq_limit_pay(group);
 	/* They may all have left the group by now */
 	if (cpu >= nr_cpu_ids)
 		return;
