@@ -217,6 +217,74 @@ static void gains_nothing_by_flips(void)
 			 most);
 }
 
+static void iso_hog_on_cpu_0(void *counter)
+{
+	pin(0, 0);
+	iso_hog(counter);
+}
+
+#define SWARM		50
+#define FLIPPERS	8
+#define FLIPS		5
+
+static void set_policies(const pid_t *pids, int n, int policy)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		set_policy(pids[i], policy, 0);
+}
+
+/* The longest of the turns of @n tasks, ns */
+static long long longest_turn(const pid_t *pids, int n)
+{
+	long long span, longest = 0;
+	char path[32];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/sched", pids[i]);
+		span = number_after(path, "vrq.span");
+		if (span > longest)
+			longest = span;
+	}
+	return longest;
+}
+
+/*
+ * A swarm is SCHED_ISO whenever those that wait become that, and is not whenever they are it no
+ * longer. Their turns, which others may make longer, do not grow from time to time. A tick mends
+ * the first and the last one of those that wait.
+ */
+static void turns_do_not_grow(void)
+{
+	pid_t swarm[SWARM], flippers[FLIPPERS];
+	long long before, after;
+	int i;
+
+	for (i = 0; i < SWARM; i++)
+		swarm[i] = spawn(iso_hog, NULL);
+	for (i = 0; i < FLIPPERS; i++)
+		flippers[i] = spawn(iso_hog_on_cpu_0, NULL);
+	sleep_ns(300 * MSEC);
+	before = longest_turn(flippers, FLIPPERS);
+	for (i = 0; i < FLIPS; i++) {
+		set_policies(swarm, SWARM, SCHED_OTHER);
+		set_policies(flippers, FLIPPERS, SCHED_OTHER);
+		set_policies(swarm, SWARM, SCHED_ISO);
+		set_policies(flippers, FLIPPERS, SCHED_ISO);
+	}
+	after = longest_turn(flippers, FLIPPERS);
+	finish_all(flippers, FLIPPERS);
+	finish_all(swarm, SWARM);
+	if (before <= 0)
+		ksft_test_result_skip("no vrq.span\n");
+	else
+		ksft_test_result(after <= 100 * before,
+				 "turns of %lld us take %lld once policies have changed %d times\n",
+				 before / 1000, after / 1000, 2 * FLIPS);
+}
+
 /* For how long one of @n tasks has not run at the most, in the next @ns, ns */
 static uint64_t longest_gap(const pid_t *pids, int n, uint64_t ns)
 {
@@ -325,12 +393,6 @@ static void not_held_up(int cpus)
 	ksft_test_result(iso >= 112, "starved tasks do not hold it up (%u turns)\n", iso);
 }
 
-static void iso_hog_on_cpu_0(void *counter)
-{
-	pin(0, 0);
-	iso_hog(counter);
-}
-
 /* How long until a kernel thread of each CPU has run, ns */
 static uint64_t time_of_kernel_threads(void)
 {
@@ -383,7 +445,7 @@ int main(void)
 				 "there is no SCHED_ISO (%s)\n", strerror(err));
 		ksft_finished();
 	}
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	be_supervisor();
 	atexit(reset);
 	who_may();
@@ -391,6 +453,7 @@ int main(void)
 	before_normal_tasks(cpus);
 	not_held_up(cpus);
 	gains_nothing_by_flips();
+	turns_do_not_grow();
 	kernel_threads_run();
 	ksft_finished();
 }

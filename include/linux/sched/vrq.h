@@ -95,6 +95,7 @@ struct vrq_group;
  * @promoted: was starved, is of a better level until its slice ends
  * @requested: @slice is less than a whole one: what it may need until it sleeps
  * @only_idle: counts for SCHED_IDLE tasks alone
+ * @iso: is one of SCHED_ISO, whatever that counts as just now, in no group with cpu.idle
  * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @to_throttle: @throttle_work is pending
  * @was_iso: was SCHED_ISO until the fair class took it over, see switch.c
@@ -149,6 +150,7 @@ struct sched_vrq_entity {
 	u8		wait_shared;
 	u8		requested;
 	u8		only_idle;
+	u8		iso;
 	u8		favour;
 	u8		to_throttle;
 	u8		was_iso;

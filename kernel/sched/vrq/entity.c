@@ -86,9 +86,9 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 }
 
 /*
- * The weight in a load as it counts for spans: as if the tasks that every CPU may run
- * were where there is room for them. A parent's children, say, are at its CPU until
- * another takes them; and a CPU has a task more or less by turns.
+ * The weight in a load as if the tasks that every CPU may run were where there is room for
+ * them. A parent's children, say, are at its CPU until another takes them; and a CPU has a
+ * task more or less by turns.
  */
 static u64 weight_when_spread(const struct task_struct *p,
 			      const struct vrq_load *load)
@@ -108,6 +108,13 @@ static u64 weight_when_spread(const struct task_struct *p,
 
 	return vrq_spread_weight(load->weight - min(load->weight, unconfined),
 				 all.unconfined, weight, load->cpus, all.cpus);
+}
+
+/* The weight in a load as it counts for the spans of a task */
+static u64 weight_for_span(struct rq *rq, const struct task_struct *p,
+			   const struct vrq_load *load)
+{
+	return vrq_iso_weight(rq, p, weight_when_spread(p, load));
 }
 
 /* What @weight of @load would be without groups: a turn is as long in one group as in none */
@@ -292,7 +299,7 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 	learn_pace(rq, p, used, off);
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
 	/* Those who go before all others are early, and tell nothing of how late these are */
-	if (unlikely(vrq_is_iso(p)))
+	if (unlikely(p->vrq.iso))
 		return;
 
 	if (off > (s64)p->vrq.waited)
@@ -314,7 +321,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 		      struct vrq_load *load, s64 *late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
-	u64 spread = vrq_iso_weight(rq, p, vrq_is_iso(p), weight_when_spread(p, load));
+	u64 spread = weight_for_span(rq, p, load);
 	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus);
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
 	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
@@ -398,6 +405,23 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 	trace_sched_vrq_renew(p);
 }
 
+/* What the span of a task were if it were computed now, ns */
+static u64 span_now(struct rq *rq, struct task_struct *p)
+{
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, spread, slack;
+	struct vrq_load load;
+
+	vrq_group_sum_up(p);
+	load = load_for(rq, p);
+	spread = weight_for_span(rq, p, &load);
+	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
+	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
+
+	return vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
+			     spread, load.cpus) *
+	       vrq_underrated(load.lateness, slack) >> 10;
+}
+
 /**
  * vrq_advance_deadline - has a task that waits got a right to an earlier deadline?
  * @rq: the run queue of @p, locked, its clock updated
@@ -413,21 +437,13 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
  */
 bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 {
-	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, old = p->vrq.span, spread, slack, span;
+	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, old = p->vrq.span, span;
 	s64 ahead = p->vrq.deadline - rq_clock(rq);
-	struct vrq_load load;
 
 	if (ahead <= (s64)(2 * rr_ns))
 		return false;
 
-	vrq_group_sum_up(p);
-	load = load_for(rq, p);
-	spread = vrq_iso_weight(rq, p, vrq_is_iso(p), weight_when_spread(p, &load));
-	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
-	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
-	span = vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
-			     spread, load.cpus) *
-	       vrq_underrated(load.lateness, slack) >> 10;
+	span = span_now(rq, p);
 	if (span >= old / 2)
 		return false;
 
@@ -522,6 +538,56 @@ static bool woken_by_interrupt(const struct task_struct *p)
 	return !p->vrq.margin;
 }
 
+/*
+ * What a task has until its deadline, and its span, for another nice level. Both: by how
+ * many spans a deadline is ahead tells the watchdog whether it can have been meant.
+ */
+static void rescale_for_nice(struct rq *rq, struct task_struct *p)
+{
+	unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
+	unsigned int to = vrq_nice_index(p);
+
+	p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline, rq_clock(rq), from, to);
+	p->vrq.span = div_u64(p->vrq.span * vrq_ratio(to), vrq_ratio(from));
+	p->vrq.prio = p->prio;
+}
+
+/*
+ * A task becomes SCHED_ISO, or is that no longer: its turns take less time, or more. Else one
+ * that is SCHED_ISO whenever its slice is renewed, which is at ticks, and hardly charged for
+ * that, would have 76% of a CPU beside three others.
+ *
+ * The new span is computed, not the old one multiplied: whoever changes to and fro while the
+ * load changes would let it grow without end.
+ */
+static void rescale_for_iso(struct rq *rq, struct task_struct *p)
+{
+	bool iso = p->policy == SCHED_ISO;
+	s64 ahead = p->vrq.deadline - rq_clock(rq);
+	u64 old = max(p->vrq.span, 1ULL);
+
+	if (likely(p->vrq.iso == iso))
+		return;
+
+	p->vrq.iso = iso;
+	/* What lies beyond that is what it has lent, see vrq_lend_deadline() */
+	ahead = min_t(s64, ahead, vrq_longest_turn(p));
+	p->vrq.span = span_now(rq, p);
+	if (ahead > 0)
+		p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, p->vrq.span, old);
+}
+
+/* Slice, deadline and span for rr_interval, the nice level and the policy that it has now */
+static void rescale_for_changes(struct rq *rq, struct task_struct *p)
+{
+	rescale(rq, p, vrq_rr_ms());
+
+	if (p->vrq.prio != p->prio)
+		rescale_for_nice(rq, p);
+
+	rescale_for_iso(rq, p);
+}
+
 /**
  * vrq_request - a task wakes up: its deadline is for what it needs until it sleeps
  * @rq: the run queue of @p, locked, its clock updated
@@ -539,13 +605,16 @@ static bool woken_by_interrupt(const struct task_struct *p)
  */
 void vrq_request(struct rq *rq, struct task_struct *p)
 {
-	s64 start = p->vrq.deadline - time_for(p, p->vrq.slice);
-	s64 rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
-	s64 request = request_of(p), late, slack, now = rq_clock(rq);
-	s64 recent = now - rr_ns;
+	s64 start, rr_ns, request, recent, late, slack, now = rq_clock(rq);
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
+	/* What was changed while it slept */
+	rescale_for_changes(rq, p);
+	start = p->vrq.deadline - time_for(p, p->vrq.slice);
+	rr_ns = (s64)p->vrq.rr_ms * NSEC_PER_MSEC;
+	request = request_of(p);
+	recent = now - rr_ns;
 	end_ahead(rq, p);
 	if (p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
@@ -723,42 +792,8 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	vrq_split_sleep(parent, child);
 	child->vrq.requested = 0;
 	child->vrq.prio = parent->vrq.prio;
+	child->vrq.iso = parent->vrq.iso;
 	child->vrq.level = vrq_policy_level(child);
-}
-
-/*
- * What a task has until its deadline, and its span, for another nice level. Both: by how
- * many spans a deadline is ahead tells the watchdog whether it can have been meant.
- */
-static void rescale_for_nice(struct rq *rq, struct task_struct *p)
-{
-	unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
-	unsigned int to = vrq_nice_index(p);
-
-	p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline, rq_clock(rq), from, to);
-	p->vrq.span = div_u64(p->vrq.span * vrq_ratio(to), vrq_ratio(from));
-	p->vrq.prio = p->prio;
-}
-
-/*
- * A task becomes SCHED_ISO, or is that no longer: its turns take less time, or more. Else one
- * that is SCHED_ISO whenever its slice is renewed, which is at ticks, and hardly charged for
- * that, would have 76% of a CPU beside three others.
- */
-static void rescale_for_iso(struct rq *rq, struct task_struct *p)
-{
-	bool is_iso = vrq_is_iso(p), was_iso = p->vrq.level == VRQ_ISO && !p->vrq.promoted;
-	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, from, to;
-	s64 ahead = p->vrq.deadline - rq_clock(rq);
-
-	if (likely(is_iso == was_iso))
-		return;
-
-	from = max(vrq_iso_weight(rq, p, was_iso, BIT_ULL(30)), 1ULL);
-	to = vrq_iso_weight(rq, p, is_iso, BIT_ULL(30));
-	if (ahead > 0)
-		p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, to, from);
-	p->vrq.span = max(mul_u64_u64_div_u64(p->vrq.span, to, from), rr_ns);
 }
 
 /**
@@ -774,12 +809,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 {
 	bool only_idle;
 
-	rescale(rq, p, vrq_rr_ms());
-
-	if (p->vrq.prio != p->prio)
-		rescale_for_nice(rq, p);
-
-	rescale_for_iso(rq, p);
+	rescale_for_changes(rq, p);
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
 	only_idle = p->vrq.level == VRQ_IDLE;

@@ -115,16 +115,15 @@ static unsigned int part_used(unsigned int percent)
 /**
  * __vrq_iso_weight - see vrq_iso_weight()
  * @p: the task
- * @is_iso: is it one of SCHED_ISO?
  * @weight: the sum of the weights
  * @now: rq_clock() of its run queue, ns, the lock of which is held
  *
  * Return: the weight.
  */
-u64 __vrq_iso_weight(const struct task_struct *p, bool is_iso, u64 weight, u64 now)
+u64 __vrq_iso_weight(const struct task_struct *p, u64 weight, u64 now)
 {
 	u64 all = max(atomic64_read(&vrq_machine.weight), 1LL);
-	s64 own = is_iso && !p->vrq.queued ? p->vrq.weight : 0;
+	s64 own = p->vrq.iso && !p->vrq.queued ? p->vrq.weight : 0;
 	u64 iso = clamp(atomic64_read(&vrq_iso_time.weight) + own, 0LL, (s64)all);
 	unsigned int percent = READ_ONCE(iso_cpu), used;
 
@@ -132,11 +131,11 @@ u64 __vrq_iso_weight(const struct task_struct *p, bool is_iso, u64 weight, u64 n
 	move_window(now);
 	judge();
 
-	used = part_used(is_iso ? percent : min(percent, PERCENT_MAX));
+	used = part_used(p->vrq.iso ? percent : min(percent, PERCENT_MAX));
 	/* By their weights they get as much */
 	if (used * all <= iso << 10)
 		return weight;
-	if (is_iso)
+	if (p->vrq.iso)
 		return mul_u64_u64_div_u64(weight, iso << 10, all * used);
 
 	return mul_u64_u64_div_u64(weight, (all - iso) << 10, all * (1024 - used));

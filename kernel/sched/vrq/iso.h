@@ -30,13 +30,7 @@ static inline enum vrq_level vrq_level_now(enum vrq_level level)
 	return level == VRQ_ISO && READ_ONCE(vrq_iso_over) ? VRQ_NORMAL : level;
 }
 
-/* Is a task one of SCHED_ISO, whatever that counts as just now? */
-static inline bool vrq_is_iso(const struct task_struct *p)
-{
-	return p->policy == SCHED_ISO;
-}
-
-u64 __vrq_iso_weight(const struct task_struct *p, bool is_iso, u64 weight, u64 now);
+u64 __vrq_iso_weight(const struct task_struct *p, u64 weight, u64 now);
 void __vrq_iso_account(u64 delta, u64 now);
 
 #ifdef CONFIG_SYSCTL
@@ -49,7 +43,6 @@ static inline void vrq_register_iso_cpu(void) { }
  * vrq_iso_weight - what a load counts for, for the spans of a task, because of SCHED_ISO
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
- * @is_iso: is it one of SCHED_ISO? vrq_is_iso(), but where that changes
  * @weight: the sum of the weights of the load
  *
  * SCHED_ISO tasks go before all others, whatever their weight. Where they have had more of
@@ -60,36 +53,34 @@ static inline void vrq_register_iso_cpu(void) { }
  *
  * Return: the weight; @weight where there is no SCHED_ISO.
  */
-static inline u64 vrq_iso_weight(struct rq *rq, const struct task_struct *p, bool is_iso,
-				 u64 weight)
+static inline u64 vrq_iso_weight(struct rq *rq, const struct task_struct *p, u64 weight)
 {
 	if (likely(atomic64_read(&vrq_iso_time.used) == atomic64_read(&vrq_iso_time.left)))
 		return weight;
 
-	return __vrq_iso_weight(p, is_iso, weight, rq_clock(rq));
+	return __vrq_iso_weight(p, weight, rq_clock(rq));
 }
 
 /**
  * vrq_iso_load - the weight of a SCHED_ISO task is queued, changes or is dequeued
- * @p: the task, the lock of its run queue held; does nothing if it is not SCHED_ISO
- * @weight: what is to be added
+ * @more: what is to be added; 0 for all others
  */
-static inline void vrq_iso_load(const struct task_struct *p, long weight)
+static inline void vrq_iso_load(long more)
 {
-	if (unlikely(vrq_is_iso(p)))
-		atomic64_add(weight, &vrq_iso_time.weight);
+	if (unlikely(more))
+		atomic64_add(more, &vrq_iso_time.weight);
 }
 
 /**
  * vrq_iso_account - a task has used a CPU, or is about to be queued
  * @rq: its run queue, locked, its clock updated
- * @p: the task; does nothing unless its policy is SCHED_ISO
+ * @p: the task; does nothing if it is not SCHED_ISO
  * @delta: for how long it has, ns
  */
 static inline void vrq_iso_account(struct rq *rq, const struct task_struct *p,
 				   u64 delta)
 {
-	if (unlikely(p->policy == SCHED_ISO))
+	if (unlikely(p->vrq.iso))
 		__vrq_iso_account(delta, rq_clock(rq));
 }
 

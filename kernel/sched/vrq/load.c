@@ -40,7 +40,7 @@ static void add(struct rq *rq, bool only_idle, long weight, long own, long uncon
  */
 void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
 {
-	vrq_iso_load(p, sign * (long)p->vrq.weight);
+	vrq_iso_load(p->vrq.iso ? sign * (long)p->vrq.weight : 0);
 	add(rq, p->vrq.only_idle, sign * (long)p->vrq.weight, sign * (long)p->vrq.own_weight,
 	    sign * (long)p->vrq.unconfined);
 }
@@ -59,7 +59,7 @@ void vrq_load_recount(struct rq *rq, const struct task_struct *p,
 {
 	long weight = before->weight, own = before->own_weight, unconfined = before->unconfined;
 
-	vrq_iso_load(p, p->vrq.weight - weight);
+	vrq_iso_load((p->vrq.iso ? p->vrq.weight : 0) - (before->iso ? weight : 0));
 	if (p->vrq.only_idle == before->only_idle) {
 		add(rq, p->vrq.only_idle, p->vrq.weight - weight, p->vrq.own_weight - own,
 		    p->vrq.unconfined - unconfined);

@@ -33,12 +33,14 @@ struct vrq_load {
  * @own_weight: likewise
  * @unconfined: likewise
  * @only_idle: which of the sums it is added to
+ * @iso: likewise
  */
 struct vrq_counts {
 	unsigned int	weight;
 	unsigned int	own_weight;
 	unsigned int	unconfined;
 	bool		only_idle;
+	bool		iso;
 };
 
 /* What a task counts for now. The lock of its run queue is held */
@@ -49,6 +51,7 @@ static inline struct vrq_counts vrq_counts_of(const struct task_struct *p)
 		.own_weight = p->vrq.own_weight,
 		.unconfined = p->vrq.unconfined,
 		.only_idle = p->vrq.only_idle,
+		.iso = p->vrq.iso,
 	};
 }
 

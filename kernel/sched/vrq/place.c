@@ -366,7 +366,7 @@ void vrq_promote_starved(struct rq *rq)
 	struct task_struct *curr = vrq_curr(rq);
 
 	promote(rq, VRQ_IDLE);
-	if (curr->policy == SCHED_ISO && vrq_level_now(curr->vrq.level) == VRQ_ISO)
+	if (curr->vrq.iso && vrq_level_now(curr->vrq.level) == VRQ_ISO)
 		promote(rq, VRQ_NORMAL);
 }
 

@@ -218,7 +218,7 @@ static void look_at(struct task_struct *p, struct look *look)
 {
 	enum vrq_level level;
 
-	if (unlocked(p->policy) == SCHED_ISO && unlocked(READ_ONCE(p->on_rq)))
+	if (unlocked(p->vrq.iso) && unlocked(READ_ONCE(p->on_rq)))
 		look->iso = true;
 	if (!waits(p))
 		return;
