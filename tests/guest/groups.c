@@ -682,6 +682,33 @@ static void job_in_an_idle_group(void)
 	dismiss();
 }
 
+/* SCHED_ISO, which everybody may have, does not lead out of it */
+static void iso_in_an_idle_group(void)
+{
+	struct crew *idle = hire_hogs("a", 0, 2);
+	uint64_t used;
+	int i;
+
+	if (!under_vrq()) {
+		dismiss();
+		ksft_test_result_skip("there is no SCHED_ISO\n");
+		return;
+	}
+	set_idle(idle);
+	for (i = 0; i < 2; i++)
+		set_policy(idle->pids[i], SCHED_ISO, 0);
+	hire_hogs("b", 0, 2);
+	pin_crews(0);
+	begin();
+	sleep_ns(SETTLE_NS);
+	used = time_of_all(idle->pids, 2);
+	sleep_ns(100 * MSEC);
+	used = time_of_all(idle->pids, 2) - used;
+	timed_result(used <= MSEC, "SCHED_ISO tasks of an idle group get %llu us\n",
+		     (unsigned long long)used / 1000);
+	dismiss();
+}
+
 struct times {
 	uint64_t sum;
 	int n;
@@ -800,7 +827,7 @@ int main(void)
 	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
 	need_groups();
-	ksft_set_plan(38);
+	ksft_set_plan(39);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
@@ -829,6 +856,7 @@ int main(void)
 	light_inside();
 	leaves_a_light_group();
 	job_in_an_idle_group();
+	iso_in_an_idle_group();
 	alone_in_its_group();
 	bad_values();
 	good_values();

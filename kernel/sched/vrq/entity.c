@@ -23,17 +23,15 @@ static bool idle_kind(const struct task_struct *p)
  * @p: a task of VRQ's; the lock of its run queue is held
  *
  * A SCHED_IDLE task to which somebody of better priority lends it through a
- * mutex counts as normal as long as it holds that mutex.
+ * mutex counts as normal as long as it holds that mutex. SCHED_ISO does not lead out of
+ * a group with cpu.idle.
  *
  * Return: the level.
  */
 enum vrq_level vrq_policy_level(const struct task_struct *p)
 {
-	if (unlikely(p->policy == SCHED_ISO))
-		return VRQ_ISO;
-
 	if (!idle_kind(p))
-		return VRQ_NORMAL;
+		return unlikely(p->policy == SCHED_ISO) ? VRQ_ISO : VRQ_NORMAL;
 
 	return p->prio < p->normal_prio ? VRQ_NORMAL : VRQ_IDLE;
 }
@@ -562,7 +560,7 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
  */
 static void rescale_for_iso(struct rq *rq, struct task_struct *p)
 {
-	bool iso = p->policy == SCHED_ISO;
+	bool iso = p->policy == SCHED_ISO && !idle_kind(p);
 	s64 ahead = p->vrq.deadline - rq_clock(rq);
 	u64 old = max(p->vrq.span, 1ULL);
 
