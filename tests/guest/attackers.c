@@ -443,6 +443,39 @@ static void iso_by_chance(void *arg)
 }
 
 /*
+ * Of two on each CPU one wakes the other, and keeps it waiting; and that one naps a hundred
+ * times then. Beside hogs that have more the less their group seems to want.
+ */
+static void wait_once_and_nap(void *arg)
+{
+	int ends[2], i, naps;
+	char byte = 0;
+
+	for (i = 0; i < 2 * cpus; i++)
+		if (!fork())
+			hog(arg);
+	for (i = 0; i < cpus; i++) {
+		if (pipe(ends))
+			_exit(1);
+		if (!fork()) {
+			pin(0, i);
+			prctl(PR_SET_TIMERSLACK, 1);
+			while (read(ends[0], &byte, 1) == 1)
+				for (naps = 0; naps < 100; naps++)
+					sleep_ns(1000);
+		}
+		if (!fork()) {
+			pin(0, i);
+			while (write(ends[1], &byte, 1) == 1) {
+				use_ns(3 * MSEC / 2);
+				sleep_ns(3 * MSEC);
+			}
+		}
+	}
+	pause();
+}
+
+/*
  * Beside one of the same weight a group may have half of the CPUs. SCHED_ISO may have 70%, as
  * if there were no groups, and the group half of the rest.
  */
@@ -456,6 +489,7 @@ static const struct attack swarms[] = {
 	{ "hogs of SCHED_ISO on half of the CPUs, and a fork bomb", iso_on_half_and_a_bomb, 0, ISO_PERCENT },
 	{ "20 hogs of SCHED_ISO, and a fork bomb", iso_and_a_bomb, 0, ISO_PERCENT },
 	{ "40 processes that are SCHED_ISO by chance", iso_by_chance, 0, ISO_PERCENT },
+	{ "hogs, and some that wait once and nap a hundred times", wait_once_and_nap, 0, GROUP_PERCENT },
 	/* the last one: it needs groups */
 	{ "groups in it of weight 10000", groups_of_its_own, 0, GROUP_PERCENT },
 };

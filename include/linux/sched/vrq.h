@@ -64,6 +64,8 @@ struct vrq_group;
  * @ahead_until: until when it counts in its group while it sleeps, ns; while it does not,
  *	for how much longer it would have, ns
  * @waited: for how long it has waited since it got its slice, ns
+ * @waited_awake: for how long it has waited since it woke up or came into its group, but
+ *	for what it waited until it was promoted, ns
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under
  *	the lock of its run queue
@@ -124,6 +126,7 @@ struct sched_vrq_entity {
 	u64		since;
 	u64		ahead_until;
 	u64		waited;
+	u64		waited_awake;
 	s64		margin;
 	u64		sync_wakeup;
 	unsigned int	used_us;

@@ -461,6 +461,7 @@ static void task_change_group_vrq(struct task_struct *p)
 {
 	set_task_rq(p, task_cpu(p));
 	p->vrq.ahead_until = 0;
+	p->vrq.waited_awake = 0;
 	vrq_advance_deadline(task_rq(p), p);
 }
 #endif

@@ -173,8 +173,10 @@ void vrq_note_wait(struct rq *rq, struct task_struct *p)
 		return;
 
 	/* since may be another CPU's time, which is a little ahead */
-	if (wait > 0)
+	if (wait > 0) {
 		p->vrq.waited += wait;
+		p->vrq.waited_awake += wait;
+	}
 	p->vrq.since = rq_clock(rq);
 }
 
@@ -473,7 +475,7 @@ static void note_ahead(struct rq *rq, struct task_struct *p, s64 burst)
 	/* So the quotient fits into 64 bits */
 	burst = clamp(burst, 0LL, BURST_MAX);
 	weight = max(vrq_task_weight(p, VRQ_FACTOR_MEAN), (pace >> 16) + 1);
-	ahead += mul_u64_u64_div_u64(pace, burst, weight) - burst - p->vrq.waited;
+	ahead += mul_u64_u64_div_u64(pace, burst, weight) - burst - p->vrq.waited_awake;
 	ahead = clamp(ahead, -AHEAD_MAX, AHEAD_MAX);
 	if (ahead > 0)
 		p->vrq.ahead_until = rq_clock(rq) + ahead;
@@ -617,6 +619,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	if (p->vrq.since)
 		vrq_note_slept(p, now - (s64)p->vrq.since);
 	p->vrq.woken_at = p->se.sum_exec_runtime;
+	p->vrq.waited_awake = 0;
 	if (request >= rr_ns && !sets_slice(p)) {
 		/* It goes on with the slice that it has */
 		if (!by_interrupt && start < recent)
@@ -786,6 +789,7 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.span = parent->vrq.span;
 	child->vrq.rr_ms = parent->vrq.rr_ms;
 	child->vrq.waited = 0;
+	child->vrq.waited_awake = 0;
 	child->vrq.burst = parent->vrq.burst;
 	vrq_split_sleep(parent, child);
 	child->vrq.requested = 0;

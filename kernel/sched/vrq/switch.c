@@ -142,6 +142,7 @@ static void begin_anew(struct task_struct *p)
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
 	p->vrq.since = 0;
 	p->vrq.waited = 0;
+	p->vrq.waited_awake = 0;
 	p->vrq.ahead_until = 0;
 	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
