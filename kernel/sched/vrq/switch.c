@@ -121,7 +121,7 @@ static void take_out(struct rq *rq, struct task_struct *p, struct move *move)
 	}
 }
 
-/* The fair class has no SCHED_ISO. Under p->pi_lock and the lock of its run queue */
+/* The fair class has no SCHED_ISO. The lock of its run queue is held */
 static void change_policy(struct task_struct *p, bool to_vrq)
 {
 	if (!to_vrq && p->policy == SCHED_ISO) {
@@ -386,8 +386,8 @@ static int switch_locked(bool to_vrq)
  * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
  * @to_vrq: to VRQ, else to the fair class
  *
- * May sleep. No task runs for a time in proportion to the number of runnable tasks. Does
- * nothing if that one is active already.
+ * May sleep. No task runs for a time in proportion to the number of runnable tasks, and of
+ * task groups on each CPU. Does nothing if that one is active already.
  *
  * Return: 0, -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
  * or a task that exits does not come to its end, or an error of vrq_set_up().
@@ -414,8 +414,12 @@ void __vrq_check_class(struct rq *rq, struct task_struct *p)
 {
 	const struct sched_class *class = p->sched_class, *right = fair_or_vrq_class();
 
-	if (likely(class == right) ||
-	    (class != &fair_sched_class && class != &vrq_sched_class))
+	if (class != &fair_sched_class && class != &vrq_sched_class)
+		return;
+
+	/* It may have been copied from a SCHED_ISO task before the scheduler was changed */
+	change_policy(p, right == &vrq_sched_class);
+	if (likely(class == right))
 		return;
 
 	if (class->switched_from)
