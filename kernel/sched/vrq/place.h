@@ -54,7 +54,11 @@
  * those of that domain, the end of a slice at 4 CPUs of the own domain, another one's
  * queue and one CPU of that. A CPU without work looks at up to 20 others that offer
  * something and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones; and again
- * once it has said that it is idle.
+ * once it has said that it is idle. Groups are the exception: to sum one up somebody goes
+ * through the CPUs that have tasks of it, at a tick of one CPU in a jiffy for up to 64 of
+ * them, and at a wake-up or the end of a slice for those around the task that were not in
+ * this jiffy. And when a limit is refilled its timer goes through the tasks that were
+ * stopped, and holds a lock for 32 at a time.
  *
  * No wake-up is lost:
  *
