@@ -57,6 +57,43 @@ static void free_one_runs(int cpus, int starved, int busy, const char *what)
 	finish_all(pids, n);
 }
 
+/* It sleeps uninterruptibly each time, until a kernel thread of each CPU has run */
+static void work_and_wait(void *unused)
+{
+	char byte;
+	int fd;
+
+	(void)unused;
+	set_policy(0, SCHED_IDLE, 0);
+	pin(0, 0);
+	for (;;) {
+		use_ns(MSEC / 5);
+		fd = open("/proc/sys/vm/stat_refresh", O_RDONLY);
+		if (fd < 0 || read(fd, &byte, 1) < 0)
+			_exit(1);
+		close(fd);
+	}
+}
+
+/* Once it has starved it has a slice as a normal task, however it uses that up */
+static void starved_once(void)
+{
+	pid_t hogs[2], pid;
+	uint64_t used;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		hogs[i] = spawn(normal_hog_on_cpu_0, NULL);
+	pid = spawn(work_and_wait, NULL);
+	sleep_ns(2 * SEC);
+	used = cpu_time_within(pid, 3 * SEC);
+	finish(pid);
+	finish_all(hogs, 2);
+	timed_result(used && used * 100 <= 3 * SEC * 6,
+		     "a SCHED_IDLE task that sleeps uninterruptibly has %llu of 3000 ms beside hogs\n",
+		     (unsigned long long)(used / MSEC));
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
@@ -64,7 +101,7 @@ int main(void)
 	ksft_print_header();
 	if (cpus > CPUS_MAX)
 		ksft_exit_skip("no room for hogs on %d CPUs\n", cpus);
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	be_supervisor();
 	free_one_runs(cpus, SCHED_IDLE, SCHED_OTHER, "SCHED_IDLE");
 	if (under_vrq()) {
@@ -75,5 +112,6 @@ int main(void)
 		ksft_test_result_skip("there is no SCHED_ISO\n");
 		ksft_test_result_skip("there is no SCHED_ISO\n");
 	}
+	starved_once();
 	ksft_finished();
 }

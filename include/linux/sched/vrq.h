@@ -61,6 +61,7 @@ struct vrq_group;
  * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
  *	disk or a lock, and from a wake-up by another task until the task is queued. That
  *	is under p->pi_lock, all else under the lock of its run queue
+ * @promoted_at: the CPU time that it had used when @promoted was last set, ns
  * @ahead_until: until when it counts in its group while it sleeps, ns; while it does not,
  *	for how much longer it would have, ns
  * @waited: for how long it has waited since it got its slice, ns
@@ -94,7 +95,8 @@ struct vrq_group;
  * @wait_shared: had more than its part of the load beside it when its slice ended:
  *	is to wait in the shared queue
  * @confined: some CPUs are not for it, but for those that are isolated or offline
- * @promoted: was starved, is of a better level until its slice ends
+ * @promoted: was starved, is of a better level until its slice ends, it sleeps for no lock
+ *	or disk, or it wakes up and has used rr_interval since
  * @requested: @slice is less than a whole one: what it may need until it sleeps
  * @only_idle: counts for SCHED_IDLE tasks alone
  * @iso: is one of SCHED_ISO, whatever that counts as just now, in no group with cpu.idle
@@ -124,6 +126,7 @@ struct sched_vrq_entity {
 	u64		renewed_used;
 	u64		used_at;
 	u64		since;
+	u64		promoted_at;
 	u64		ahead_until;
 	u64		waited;
 	u64		waited_awake;

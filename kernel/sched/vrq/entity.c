@@ -609,6 +609,9 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
+	/* Who sleeps for a lock or a disk gets short slices, and may never come to their end */
+	if (p->se.sum_exec_runtime - p->vrq.promoted_at > vrq_rr_ns())
+		p->vrq.promoted = false;
 	/* What was changed while it slept */
 	rescale_for_changes(rq, p);
 	start = p->vrq.deadline - time_for(p, p->vrq.slice);

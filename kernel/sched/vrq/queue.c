@@ -142,6 +142,7 @@ void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 	vrq_queue_del(queue, p);
 	p->vrq.level--;
 	p->vrq.promoted = true;
+	p->vrq.promoted_at = p->se.sum_exec_runtime;
 	p->vrq.deadline = now;
 	/* Longer than all that counts for a favour */
 	p->vrq.slept_us = 0;
