@@ -497,10 +497,36 @@ static void stay_in_the_kernel(void *arg)
 		time_of_call(me->bytes, me->size);
 }
 
+/* It is also paid while nobody of the group wants to run */
+static void debt_is_paid(struct calls *calls)
+{
+	pid_t caller, other;
+	uint64_t used;
+
+	calls->size *= 3;
+	make_group("calls");
+	set_limit("calls", 2, 20);
+	other = spawn_in("calls", hog, NULL);
+	caller = spawn_in("calls", stay_in_the_kernel, calls);
+	start_all(&caller, 1);
+	sleep_ns(2 * CALL_NS);
+	/* so it does not wait for the limit when it returns */
+	move_to("", caller);
+	finish(caller);
+	sleep_ns(30 * CALL_NS);
+	start_all(&other, 1);
+	used = cpu_time_within(other, 200 * MSEC);
+	finish(other);
+	drop_group("calls");
+	timed_result(used >= 10 * MSEC,
+		     "three seconds after a call of 200 ms another task has %llu of 20 ms\n",
+		     (unsigned long long)(used / MSEC));
+}
+
 /* What is used there is paid back, all of it */
 static void long_calls(void)
 {
-	struct calls calls = { shared(64 * CALL_BYTES), CALL_BYTES };
+	struct calls calls = { shared(192 * CALL_BYTES), CALL_BYTES };
 	uint64_t used, ns;
 	pid_t pid;
 
@@ -521,11 +547,12 @@ static void long_calls(void)
 	used = cpu_time_of(pid) - used;
 	ns = now_ns() - ns;
 	finish(pid);
-	munmap(calls.bytes, 64 * CALL_BYTES);
 	drop_group("calls");
 	timed_result(used && used <= ns * 15 / 100,
 		     "a limit of 10%%, in calls of 100 ms: %llu of %llu ms are used\n",
 		     (unsigned long long)(used / MSEC), (unsigned long long)(ns / MSEC));
+	debt_is_paid(&calls);
+	munmap(calls.bytes, 192 * CALL_BYTES);
 }
 
 static char directory[] = "/dev/shm/limits-XXXXXX";
@@ -1152,7 +1179,7 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(54);
+	ksft_set_plan(55);
 	be_supervisor_of_groups();
 
 	limits(1);
