@@ -66,6 +66,8 @@ RACES = [
 RESULTS = {"ok": "passed", "not ok": "failed", "skip": "skipped"}
 # From the source tree, as shell scripts are not built
 SCRIPTS = ["cpu-hotplug/cpu-on-off-test.sh"]
+# What runs in each mode: programs, scripts
+RUNS = {"virtual": (TIMED, []), "parallel": (PROGRAMS, SCRIPTS)}
 
 
 def build():
@@ -85,7 +87,7 @@ def build():
         )
 
 
-def script(programs, scripts=()):
+def script(programs, scripts):
     """A shell script that runs them, and tells where each begins."""
     lines = [
         "cd /tmp",  # where they may write
@@ -119,9 +121,13 @@ def outcomes(output):
 
 def boot(sched, mode, count):
     """Boot and run those of that mode; the outcomes."""
-    text = script(TIMED) if mode == "virtual" else script(PROGRAMS, SCRIPTS)
     result = guest.run_in_guest(
-        text, mode=mode, smp=TOPOLOGY, append=f"sched={sched}", timeout=1500, name=f"selftests-{sched}-{mode}"
+        script(*RUNS[mode]),
+        mode=mode,
+        smp=TOPOLOGY,
+        append=f"sched={sched}",
+        timeout=1500,
+        name=f"selftests-{sched}-{mode}",
     )
     what = f"selftests under {sched}, {mode}"
     trouble = result.trouble()
@@ -139,8 +145,7 @@ def compare(mode, count):
     build()
     exceptions = tomllib.loads(EXCEPTIONS.read_text())
     reference, ours = (boot(sched, mode, count) for sched in ("fair", "vrq"))
-    programs = TIMED if mode == "virtual" else PROGRAMS
-    count.ok(len(reference) >= len(programs), f"selftests, {mode}: ran under fair")
+    count.ok(len(reference) >= len(RUNS[mode][0]), f"selftests, {mode}: ran under fair")
     for name, expected in reference.items():
         if expected != "passed" or name in RACES:
             count.skipped += 1

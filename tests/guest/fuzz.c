@@ -539,9 +539,8 @@ static const struct {
 	const char *name;
 	const char *values[6];
 } debug_files[] = {
-	/* the place of this one is known to debugfs() */
-	{ "preempt", { "none", "voluntary", "full", "full", "lazy" } },
 	{ "features", { "NO_TTWU_QUEUE", "TTWU_QUEUE", "NO_HRTICK", "NO_RUN_TO_PARITY", "RUN_TO_PARITY", "NO_SUCH" } },
+	{ "preempt", { "none", "voluntary", "full", "full", "lazy" } },
 	{ "verbose", { "N", "Y", "N" } },
 	{ "base_slice_ns", { "100000", "3000000", "3000000", "100000000" } },
 	{ "tunable_scaling", { "0", "1", "2", "3" } },
@@ -592,7 +591,8 @@ static long debugfs(void)
 		return read_file(path);
 	}
 	snprintf(path, sizeof(path), DEBUG "%s", debug_files[which].name);
-	if (!which && __atomic_fetch_add(&area->preempt_changes, 1, __ATOMIC_RELAXED) >= PREEMPT_CHANGES)
+	if (!strcmp(debug_files[which].name, "preempt") &&
+	    __atomic_fetch_add(&area->preempt_changes, 1, __ATOMIC_RELAXED) >= PREEMPT_CHANGES)
 		return read_file(path);
 	return put_text(path, value_of(debug_files[which].values, ARRAY_SIZE(debug_files[which].values)));
 }

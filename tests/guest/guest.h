@@ -347,6 +347,18 @@ static inline int set_online(int cpu, bool online)
 	return put(path, online ? "1" : "0") ? 0 : errno;
 }
 
+/* Sleep uninterruptibly until a kernel thread of each CPU has run */
+static inline bool run_kernel_threads(void)
+{
+	int fd = open("/proc/sys/vm/stat_refresh", O_RDONLY);
+	bool done;
+	char byte;
+
+	done = fd >= 0 && read(fd, &byte, 1) >= 0;
+	close(fd);
+	return done;
+}
+
 static inline void set_policy(pid_t pid, int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };

@@ -57,22 +57,15 @@ static void free_one_runs(int cpus, int starved, int busy, const char *what)
 	finish_all(pids, n);
 }
 
-/* It sleeps uninterruptibly each time, until a kernel thread of each CPU has run */
 static void work_and_wait(void *unused)
 {
-	char byte;
-	int fd;
-
 	(void)unused;
 	set_policy(0, SCHED_IDLE, 0);
 	pin(0, 0);
-	for (;;) {
+	do
 		use_ns(MSEC / 5);
-		fd = open("/proc/sys/vm/stat_refresh", O_RDONLY);
-		if (fd < 0 || read(fd, &byte, 1) < 0)
-			_exit(1);
-		close(fd);
-	}
+	while (run_kernel_threads());
+	_exit(1);
 }
 
 /* Once it has starved it has a slice as a normal task, however it uses that up */
