@@ -470,6 +470,33 @@ static void one_heavy_task(void)
 		   percent(b->used, WATCH_NS), percent(c->used, WATCH_NS));
 }
 
+/*
+ * It is on CPU 0. Who may use CPU 1 too has a share of what is left like the others: a CPU
+ * less, for one task beside six.
+ */
+static void beside_a_heavy_one(void)
+{
+	struct crew *heavy, *one;
+	double ideal = (cpus - 1) / 7.0;
+
+	if (cpus < 3) {
+		ksft_test_result_skip("beside a heavy task bound to a CPU: %d CPUs\n", cpus);
+		return;
+	}
+	heavy = hire_hogs("a", 10000, 1);
+	pin_crew(heavy, 0);
+	one = hire_hogs("b", 100, 1);
+	confine(one->pids[0], 3);
+	hire_hogs("c", 600, 6);
+	begin_and_watch();
+	dismiss();
+	if (ideal > 1)
+		ideal = 1;
+	vrq_result(percent(one->used, WATCH_NS) >= 80 * ideal,
+		   "one that may use the CPU of a heavy task, and another, has %.1f%% of that (ideal %.1f)\n",
+		   percent(one->used, WATCH_NS), 100 * ideal);
+}
+
 static void bound_beside_free(const char *how, void (*bind)(const struct crew *))
 {
 	struct crew *bound;
@@ -827,7 +854,7 @@ int main(void)
 	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
 	need_groups();
-	ksft_set_plan(39);
+	ksft_set_plan(40);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
@@ -849,6 +876,7 @@ int main(void)
 	sleep_in_turns();
 	one_of_many_stays();
 	one_heavy_task();
+	beside_a_heavy_one();
 	bound_groups();
 	autogroups();
 	weight_changes();

@@ -90,22 +90,21 @@ static void count(struct vrq_load *load, const struct vrq_load *more)
 }
 
 /*
- * What the tasks on a CPU that not every CPU may run count for on the machine: no more than
- * a CPU is worth there, or than as many tasks would on the mean, as of the last jiffy. They
- * have a right to all of their CPU, so there they count as they are.
+ * What the tasks on a CPU that not every CPU may run count for on several CPUs: no more than
+ * one of these is worth on the @mean, or than as many tasks would on the machine, as of the
+ * last jiffy. They have a right to all of their CPU, so there they count as they are.
  *
  * A task beside a group counts for as much as all in that. With five kernel threads found
  * beside a group of 64 hogs on 16 CPUs, who got a slice just then waited for 53 ms, not 15.
  */
-static void limit_confined(struct vrq_load *load, const struct vrq_load *machine)
+static void limit_confined(struct vrq_load *load, u64 mean, const struct vrq_load *machine)
 {
 	u64 confined = load->weight - min(load->weight, load->unconfined), limit;
 
 	if (!confined || machine->weight == machine->own)
 		return;
 
-	limit = max(div_u64(machine->weight, machine->cpus),
-		    vrq_convert_weight(load->own, machine->own, machine->weight));
+	limit = max(mean, vrq_convert_weight(load->own, machine->own, machine->weight));
 	load->weight -= confined - min(confined, limit);
 }
 
@@ -133,6 +132,7 @@ static void sum_up(struct vrq_domain *domain)
 	unsigned long busy = READ_ONCE(domain->online) &
 			     ~atomic_long_read(&domain->idle);
 	struct vrq_load load = {}, machine = vrq_load_of_machine(), part;
+	u64 mean = div_u64(machine.weight, machine.cpus);
 	unsigned int i, nr;
 
 	/* pairs with the release in join(): the CPUs are there by then */
@@ -140,7 +140,7 @@ static void sum_up(struct vrq_domain *domain)
 	for (i = 0; i < nr; i++) {
 		part = load_of_cpu(domain->cpus[i]);
 		if (!domain->isolated)
-			limit_confined(&part, &machine);
+			limit_confined(&part, mean, &machine);
 		count(&load, &part);
 		/* Nobody is late for want of an idle CPU */
 		if (busy & BIT(i))
@@ -201,6 +201,27 @@ struct vrq_load vrq_load_of_machine(void)
 	};
 }
 
+/*
+ * The same with limits: no CPU's confined tasks count for more than the other CPUs have to
+ * do. A task bound to CPU 0 may have the weight of the machine, and one that CPU 1 may run
+ * as well has nothing to do with that.
+ */
+static u64 weight_with_limits(const struct cpumask *mask, const struct vrq_load *load)
+{
+	struct vrq_load machine = vrq_load_of_machine(), part;
+	u64 weight = 0;
+	int cpu;
+
+	for_each_cpu_and(cpu, mask, cpu_active_mask) {
+		part = load_of_cpu(cpu);
+		limit_confined(&part, div_u64(load->weight - min(load->weight, part.weight),
+					      load->cpus - 1), &machine);
+		weight += part.weight;
+	}
+
+	return weight;
+}
+
 static struct vrq_load load_of_cpus(const struct cpumask *mask)
 {
 	struct vrq_load load = {}, part;
@@ -213,6 +234,8 @@ static struct vrq_load load_of_cpus(const struct cpumask *mask)
 	}
 	/* All of them are going down: any answer will do, zero will not */
 	load.cpus = max(load.cpus, 1U);
+	if (load.cpus > 1 && load.weight != load.own)
+		load.weight = weight_with_limits(mask, &load);
 
 	return load;
 }
