@@ -241,13 +241,13 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC), slices = look->waiting[level] + 1;
 	u64 extra = 0;
 
-	/* SCHED_ISO that has used up its part is one of them */
-	if (level == VRQ_ISO)
-		slices += look->waiting[VRQ_NORMAL];
 	if (level == VRQ_IDLE || (level == VRQ_NORMAL && look->iso)) {
 		slices *= SLICES_STARVED;
 		extra = VRQ_STARVED_NS;
 	}
+	/* SCHED_ISO that has used up its part is one of them, and so is SCHED_IDLE once it is promoted */
+	if (level != VRQ_NORMAL)
+		slices += look->waiting[VRQ_NORMAL];
 
 	return look->stall_ms + min_t(u64, div_u64(slices * slice + extra, NSEC_PER_MSEC),
 				      STALL_MAX_MS);
