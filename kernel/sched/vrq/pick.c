@@ -145,7 +145,8 @@ struct task_struct *vrq_take_shared(struct rq *rq, struct vrq_domain *domain,
 	if (task_rq(p) != rq) {
 		vrq_bring_home(rq, p);
 		/* One more is here now: if that is too many, @curr waits for all CPUs */
-		curr->vrq.wait_shared = curr->vrq.queued && vrq_overloaded(rq, curr);
+		if (curr->vrq.queued && vrq_overloaded(rq, curr))
+			curr->vrq.wait_shared = true;
 	}
 
 	return p;
@@ -220,7 +221,7 @@ static struct task_struct *instead_of(struct rq *rq, struct task_struct *curr,
 	if (!p)
 		return curr;
 
-	last = last_waiting(rq, curr->vrq.level);
+	last = last_waiting(rq, vrq_level_now(curr->vrq.level));
 	if (last)
 		vrq_defer(rq, curr, last);
 
