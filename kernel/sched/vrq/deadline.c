@@ -24,6 +24,18 @@ static const unsigned int ratios[VRQ_NICE_WIDTH] = {
  /*  15 */	28777,	31655,	34820,	38302,	42132,
 };
 
+/* round(2^30 / ratios[i]) */
+static const unsigned int weights[VRQ_NICE_WIDTH] = {
+ /* -20 */	1048576,  953590,  866620,  787778,  716305,
+ /* -15 */	 651147,  591919,  538216,  489176,  444614,
+ /* -10 */	 404270,  367468,  334083,  303746,  276097,
+ /*  -5 */	 250992,  228213,  207446,  188607,  171442,
+ /*   0 */	 155863,  141692,  128808,  117106,  106459,
+ /*   5 */	  96777,   87983,   79981,   72712,   66101,
+ /*  10 */	  60093,   54629,   49662,   45147,   41044,
+ /*  15 */	  37313,   33920,   30837,   28034,   25485,
+};
+
 /**
  * vrq_ratio - how much longer than nice -20 a task waits for its slice
  * @nice_index: nice + 20, 0 to 39
@@ -45,8 +57,7 @@ unsigned int vrq_ratio(unsigned int nice_index)
  */
 unsigned int vrq_weight(unsigned int nice_index)
 {
-	return DIV_ROUND_CLOSEST(1U << (VRQ_RATIO_SHIFT + VRQ_WEIGHT_SHIFT),
-				 vrq_ratio(nice_index));
+	return weights[min_t(unsigned int, nice_index, VRQ_NICE_WIDTH - 1)];
 }
 
 /**
