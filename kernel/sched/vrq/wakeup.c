@@ -113,6 +113,10 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 	/* Pairs with the release in join() */
 	unsigned int i, tries, nr = smp_load_acquire(&domain->nr_cpus);
 
+	/* It could preempt only a SCHED_IDLE task */
+	if (p->vrq.margin == BETTER_LEVEL && p->vrq.level == VRQ_NORMAL &&
+	    !atomic64_read(&domain->idle_weight))
+		return -1;
 	if (can_preempt(prev, p))
 		return prev;
 	if (!searches(this_rq, domain, p, trusted))
