@@ -8,6 +8,9 @@
  * by a CPU that gets idle, and cleared by one that looks and finds the domain's own
  * mask empty: so it is seldom written. The same holds for the mask of domains in
  * which tasks wait for any CPU.
+ *
+ * Isolated CPUs have a mask of domains of their own, in which only those tasks look that
+ * may run nowhere else: a kernel thread may have all CPUs in its mask.
  */
 #include "counters.h"
 #include "entity.h"
@@ -19,6 +22,8 @@
 
 /* The domains that may have idle CPUs, by their leaders. Read and written by all */
 static struct cpumask idle_domains ____cacheline_aligned_in_smp;
+/* The isolated ones of these */
+static struct cpumask idle_isolated ____cacheline_aligned_in_smp;
 /* The domains in which tasks may wait that idle CPUs can take. Likewise */
 struct cpumask vrq_work_domains ____cacheline_aligned_in_smp;
 
@@ -51,6 +56,11 @@ static bool still_there(struct vrq_domain *domain, struct cpumask *mask,
 	return true;
 }
 
+static struct cpumask *mask_with(const struct vrq_domain *domain)
+{
+	return domain->isolated ? &idle_isolated : &idle_domains;
+}
+
 static bool has_idle(struct vrq_domain *domain)
 {
 	return atomic_long_read(&domain->idle);
@@ -74,7 +84,7 @@ void vrq_set_idle(struct rq *rq)
 		atomic_long_or(bit, &domain->idle);
 	/* [B] in place.h, pairs with the barrier in vrq_kick_idle_for() */
 	smp_mb__after_atomic();
-	set_domain(domain, &idle_domains);
+	set_domain(domain, mask_with(domain));
 }
 
 /* Clear the bit of a CPU: false if it was not set */
@@ -181,18 +191,25 @@ static int claim_in(struct vrq_domain *domain, const struct task_struct *p,
 	return -1;
 }
 
-/* The same in another domain than @own, on the same node or on others */
-static int claim_on_nodes(const struct vrq_domain *own,
+/* May a task run on isolated CPUs only? */
+static bool is_isolated(const struct task_struct *p)
+{
+	return vrq_confined(p) &&
+	       !data_race(cpumask_intersects(p->cpus_ptr, &vrq_machine.cpus));
+}
+
+/* The same in another domain than @own, of those in @mask, on the same node or on others */
+static int claim_on_nodes(const struct vrq_domain *own, struct cpumask *mask,
 			  const struct task_struct *p, bool same, int *tries)
 {
 	struct vrq_domain *domain;
 	int leader, cpu;
 
-	vrq_for_each_cpu_unlocked(leader, &idle_domains) {
+	vrq_for_each_cpu_unlocked(leader, mask) {
 		domain = vrq_domain_led_by(leader);
 		if (domain == own || !vrq_distance(domain, own) != same)
 			continue;
-		if (!still_there(domain, &idle_domains, has_idle))
+		if (!still_there(domain, mask, has_idle))
 			continue;
 		cpu = claim_in(domain, p, 0);
 		if (cpu >= 0 || !--*tries)
@@ -210,7 +227,8 @@ static int claim_on_nodes(const struct vrq_domain *own,
  * In the same domain: @near itself, another CPU; of cores with several threads one
  * that is idle as a whole, else @near, a sibling in its core, another CPU. Then in
  * another domain of the same node, then in any. The order of distances is that of
- * the -gc branch of BFS. Looks into a few domains.
+ * the -gc branch of BFS. Looks into a few domains. An isolated CPU other than @near gets
+ * only who may run on no other.
  *
  * Return: the CPU, to which the caller must now queue a task or which it must
  * kick; -1 if none was found.
@@ -219,34 +237,42 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 {
 	struct vrq_domain *own = vrq_domain_of(near);
 	int cpu = claim_in(own, p, per_cpu(vrq_members, near).index);
+	struct cpumask *mask = &idle_domains;
 	int tries = DOMAINS_TRIED;
 
-	if (cpu >= 0 || vrq_one_domain() || vrq_empty_unlocked(&idle_domains))
+	if (cpu >= 0 || vrq_one_domain())
+		return cpu;
+	if (unlikely(!vrq_empty_unlocked(&idle_isolated)) && is_isolated(p))
+		mask = &idle_isolated;
+	if (vrq_empty_unlocked(mask))
 		return cpu;
 
-	cpu = claim_on_nodes(own, p, true, &tries);
+	cpu = claim_on_nodes(own, mask, p, true, &tries);
 
-	return cpu >= 0 || !tries ? cpu : claim_on_nodes(own, p, false, &tries);
+	return cpu >= 0 || !tries ? cpu : claim_on_nodes(own, mask, p, false, &tries);
 }
 
 /**
  * vrq_any_idle - is a CPU idle?
- * @own: the domain to look at, before the mask of the others
+ * @own: the domain to look at, before the masks of the others; who waits in one that is
+ *	not isolated does not go to isolated CPUs
  *
  * Return: false if none was; true may be wrong.
  */
 bool vrq_any_idle(struct vrq_domain *own)
 {
+	struct cpumask *mask = mask_with(own);
+
 	if (has_idle(own))
 		return true;
 	if (vrq_one_domain())
 		return false;
 	/* In the other domains nobody may be looking for one in this one, to clear it */
-	if (cpumask_test_cpu(own->leader, &idle_domains) &&
-	    still_there(own, &idle_domains, has_idle))
+	if (cpumask_test_cpu(own->leader, mask) && still_there(own, mask, has_idle))
 		return true;
 
-	return !vrq_empty_unlocked(&idle_domains);
+	return !vrq_empty_unlocked(&idle_domains) ||
+	       (own->isolated && !vrq_empty_unlocked(&idle_isolated));
 }
 
 /**
