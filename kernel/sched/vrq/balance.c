@@ -706,8 +706,7 @@ static void expire(struct rq *rq)
 				break;
 			next = vrq_queue_next(p);
 			if (all || expired(rq, p, &sample)) {
-				vrq_note_wait(rq, p);
-				vrq_unplace(rq, p);
+				vrq_end_wait(rq, p);
 				vrq_share(rq, p);
 				vrq_count(VRQ_EXPIRED);
 			}

@@ -150,12 +150,11 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 			if (p->vrq.level == VRQ_ISO || p->vrq.since)
 				p->vrq.promoted = false;
 		}
-	} else {
+	} else if (p->vrq.place == VRQ_PICKED) {
 		vrq_note_wait(rq, p);
-		if (p->vrq.place != VRQ_PICKED) {
-			trace_sched_vrq_dequeue(p);
-			vrq_unplace(rq, p);
-		}
+	} else {
+		trace_sched_vrq_dequeue(p);
+		vrq_end_wait(rq, p);
 	}
 
 	if (schedstat_enabled())
@@ -173,8 +172,7 @@ static bool dequeue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 
 static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 {
-	vrq_note_wait(rq, p);
-	vrq_unplace(rq, p);
+	vrq_end_wait(rq, p);
 	p->vrq.place = VRQ_ON_CPU;
 	p->se.exec_start = rq_clock_task(rq);
 	publish_key(rq, p);
@@ -335,8 +333,7 @@ static bool yield_to_task_vrq(struct rq *rq, struct task_struct *p)
 		return false;
 
 	update_rq_clock(home);
-	vrq_note_wait(home, p);
-	vrq_unplace(home, p);
+	vrq_end_wait(home, p);
 	vrq_lend_deadline(curr, p, rq_clock(home));
 	publish_key(rq, curr);
 	vrq_place(home, p);

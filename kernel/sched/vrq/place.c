@@ -242,12 +242,7 @@ void vrq_place(struct rq *rq, struct task_struct *p)
 		place_behind(rq, p);
 }
 
-/**
- * vrq_unplace - take a task out of wherever it waits
- * @rq: the home of @p, locked
- * @p: the task
- */
-void vrq_unplace(struct rq *rq, struct task_struct *p)
+static void take_out(struct rq *rq, struct task_struct *p)
 {
 	switch (p->vrq.place) {
 	case VRQ_IN_SLOT:
@@ -265,7 +260,30 @@ void vrq_unplace(struct rq *rq, struct task_struct *p)
 		vrq_shared_del(p);
 		break;
 	}
+}
 
+/**
+ * vrq_unplace - take a task out of wherever it waits
+ * @rq: the home of @p, locked
+ * @p: the task
+ */
+void vrq_unplace(struct rq *rq, struct task_struct *p)
+{
+	take_out(rq, p);
+	p->vrq.place = VRQ_NOWHERE;
+}
+
+/**
+ * vrq_end_wait - the same, and count how long it has waited
+ * @rq: the home of @p, locked, its clock updated
+ * @p: the task
+ *
+ * In this order: as long as it is in a shared queue others may promote it.
+ */
+void vrq_end_wait(struct rq *rq, struct task_struct *p)
+{
+	take_out(rq, p);
+	vrq_note_wait(rq, p);
 	p->vrq.place = VRQ_NOWHERE;
 }
 

@@ -98,6 +98,7 @@
 
 void vrq_place(struct rq *rq, struct task_struct *p);
 void vrq_unplace(struct rq *rq, struct task_struct *p);
+void vrq_end_wait(struct rq *rq, struct task_struct *p);
 void vrq_share(struct rq *rq, struct task_struct *p);
 void vrq_flush_slot(struct rq *rq);
 void vrq_expire_slot(struct rq *rq);
