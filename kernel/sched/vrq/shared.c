@@ -425,29 +425,36 @@ void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 	unlock_domain(domain);
 }
 
+/* The domain's lock is held */
+static bool kick_for_first(struct vrq_mask_queue *mq)
+{
+	struct task_struct *p = vrq_queue_first(&mq->queue);
+
+	return p && vrq_kick_idle_for(p);
+}
+
 /**
  * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
  * @domain: the domain
  *
- * For the first task of a few mask queues.
+ * For the first task of the mask queue for all CPUs, else of a few others: from another
+ * one on in each jiffy, for an idle CPU may be of use to the last one only.
  */
 void vrq_shared_kick(struct vrq_domain *domain)
 {
 	int tries = TAKE_TRIES;
-	struct task_struct *p;
-	unsigned long i, queues;
+	unsigned long i;
+	bool done;
 
 	if (vrq_shared_key_of_any(domain) == VRQ_KEY_NONE)
 		return;
 
 	lock_domain(domain);
-	queues = mask_queues_of(domain);
-	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
-		p = vrq_queue_first(&domain->mask_queues[i].queue);
-		if (!p)
-			continue;
-		if (vrq_kick_idle_for(p) || !--tries)
+	done = kick_for_first(&domain->mask_queues[0]);
+	for_each_set_bit_wrap(i, &domain->used, VRQ_MASK_QUEUES, jiffies % VRQ_MASK_QUEUES) {
+		if (done || !tries--)
 			break;
+		done = kick_for_first(&domain->mask_queues[i]);
 	}
 	unlock_domain(domain);
 }
