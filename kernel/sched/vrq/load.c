@@ -113,8 +113,8 @@ static bool time_to_sum(struct vrq_domain *domain)
 {
 	unsigned long last = READ_ONCE(domain->summed_at);
 
-	return time_after(jiffies, last) &&
-	       try_cmpxchg(&domain->summed_at, &last, jiffies);
+	/* Not time_after(): under the fair class nobody sums up, perhaps for weeks */
+	return jiffies != last && try_cmpxchg(&domain->summed_at, &last, jiffies);
 }
 
 /* A sum of a domain has changed, and with it that of the machine */
@@ -159,7 +159,7 @@ static void sum_up_idle(void)
 {
 	struct vrq_domain *domain = vrq_domain_in_turn(&vrq_machine.next);
 
-	if (time_after(jiffies, READ_ONCE(domain->summed_at) + 1) &&
+	if (jiffies - READ_ONCE(domain->summed_at) > 1 &&
 	    time_to_sum(domain))
 		sum_up(domain);
 }

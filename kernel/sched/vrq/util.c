@@ -65,12 +65,13 @@ static bool time_to_age(void)
 	unsigned long last = READ_ONCE(aged_at), every;
 
 	/* Before the boot CPU has joined its domain there is nobody else */
-	if (likely(!time_after(jiffies, last)) || !nr_domains)
+	/* Not time_after(): under the fair class nobody does this, perhaps for weeks */
+	if (likely(jiffies == last) || !nr_domains)
 		return false;
 
 	every = msecs_to_jiffies(AGE_MS) / nr_domains;
 
-	return time_after_eq(jiffies, last + max(every, 1UL)) &&
+	return jiffies - last >= max(every, 1UL) &&
 	       try_cmpxchg(&aged_at, &last, jiffies);
 }
 
