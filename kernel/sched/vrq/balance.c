@@ -439,7 +439,7 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 
 	cpu = cpu_in_turn(other, &rq->vrq.next_afar);
 	key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
-	if (key != VRQ_KEY_NONE &&
+	if (key != VRQ_KEY_NONE && offered_here(rq, cpu, false) &&
 	    goes_first(rq, curr, key + queue_margin(own, other, curr))) {
 		rq->vrq.pull_from_cpu = cpu;
 		resched_curr(rq);
@@ -500,14 +500,18 @@ static struct task_struct *pull(struct rq *rq, struct task_struct *p, bool *miss
  */
 bool vrq_far_task_waits(struct rq *rq, struct task_struct *curr)
 {
-	if (curr->vrq.level != VRQ_IDLE)
+	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
+
+	if (curr->vrq.level != VRQ_IDLE || own->isolated)
 		return false;
-	if (offers(vrq_domain_of(cpu_of(rq)), VRQ_NORMAL))
+	if (offers(own, VRQ_NORMAL))
 		return true;
 	if (vrq_one_domain())
 		return false;
 
-	return offers(vrq_domain_in_turn(&rq->vrq.next_for_idle), VRQ_NORMAL);
+	other = vrq_domain_in_turn(&rq->vrq.next_for_idle);
+
+	return offers(other, VRQ_NORMAL) || shares(other, VRQ_NORMAL);
 }
 
 /* For what stays where it is idle CPUs are kicked once more, see place.h */
@@ -613,7 +617,7 @@ static bool look_near(struct rq *rq, struct task_struct *curr)
 		    atomic64_read(&cpu_rq(cpu)->vrq.priodl) > vrq_key(curr) + margin)
 			curr->vrq.wait_shared = true;
 		key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
-		if (key < best) {
+		if (key < best && offered_here(rq, cpu, true)) {
 			best = key;
 			from = cpu;
 		}
