@@ -4,9 +4,10 @@
  */
 #include <linux/init.h>
 
-#include "balance.h"
 #include "domain.h"
+#include "even.h"
 #include "queue.h"
+#include "search.h"
 #include "shared.h"
 #include "switch.h"
 #include "throttle.h"
@@ -57,7 +58,8 @@ void __init vrq_init_rq(struct rq *rq)
 {
 	vrq_queue_init(&rq->vrq.queue);
 	vrq_queue_init(&rq->vrq.pinned);
-	vrq_balance_init_rq(rq);
+	vrq_search_init_rq(rq);
+	vrq_even_init_rq(rq);
 	vrq_throttle_init_rq(rq);
 }
 

@@ -9,14 +9,19 @@
  */
 #include "core.h"
 #include "../stats.h"
-#include "balance.h"
+#include "choose.h"
+#include "even.h"
+#include "expire.h"
 #include "hot.h"
 #include "idle.h"
 #include "iso.h"
 #include "load.h"
 #include "pick.h"
 #include "place.h"
+#include "search.h"
 #include "smt.h"
+#include "spread.h"
+#include "steal.h"
 #include "throttle.h"
 #include "trace.h"
 #include "util.h"
@@ -232,7 +237,7 @@ static void renew_curr(struct rq *rq, struct task_struct *curr)
 	publish_key(rq, curr);
 	if (vrq_somebody_waits(rq, vrq_key(curr)))
 		resched_curr(rq);
-	vrq_look_around(rq, curr);
+	vrq_look_at_others(rq, curr);
 }
 
 static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
@@ -437,7 +442,9 @@ void __vrq_tick(struct rq *rq)
 	count_tick(rq);
 	vrq_load_tick(cpu_of(rq));
 	vrq_group_tick();
-	vrq_balance_tick(rq);
+	vrq_advance_waiting(rq);
+	vrq_expire(rq);
+	vrq_kick_again(rq);
 	vrq_age_idle(rq);
 }
 

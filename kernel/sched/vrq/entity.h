@@ -44,6 +44,12 @@ static inline s64 vrq_key(const struct task_struct *p)
 	return vrq_key_of(vrq_level_now(p->vrq.level), p->vrq.deadline);
 }
 
+/* How far apart deadlines of equal tasks are that wait for their turns, ns */
+static inline s64 vrq_turn_of(const struct task_struct *p)
+{
+	return max_t(s64, vrq_rr_ns(), p->vrq.span);
+}
+
 /*
  * Some CPUs are not for this task, beside those that are isolated or offline: what
  * makes others walk past it. As of when it was last queued, see place.h

@@ -18,7 +18,7 @@
 #include "idle.h"
 
 /* In how many domains but its own a search looks, at most */
-#define DOMAINS_TRIED	8
+#define CLAIM_DOMAINS	8
 
 /* The domains that may have idle CPUs, by their leaders. Read and written by all */
 static struct cpumask idle_domains ____cacheline_aligned_in_smp;
@@ -238,7 +238,7 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 	struct vrq_domain *own = vrq_domain_of(near);
 	int cpu = claim_in(own, p, per_cpu(vrq_members, near).index);
 	struct cpumask *mask = &idle_domains;
-	int tries = DOMAINS_TRIED;
+	int tries = CLAIM_DOMAINS;
 
 	if (cpu >= 0 || vrq_one_domain())
 		return cpu;

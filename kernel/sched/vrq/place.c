@@ -10,7 +10,7 @@
  *  - at once, when it has used up a slice, or made room for a task from elsewhere,
  *    on a CPU with more to do than the mean of those that it may use;
  *  - when its CPU runs a higher class;
- *  - later, for the reasons that balance.c has.
+ *  - later, for the reasons that expire.c has.
  *
  * The idea of keeping tasks at a CPU is VRQ's of 2015, where such tasks stayed in
  * the global queue and other CPUs passed over them, under its lock.

@@ -178,13 +178,6 @@ bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
 	return false;
 }
 
-static struct task_struct *last_of(struct vrq_queue *queue, enum vrq_level level)
-{
-	struct rb_node *last = rb_last(&queue->tasks[level].rb_root);
-
-	return last ? rb_entry(last, struct task_struct, vrq.node) : NULL;
-}
-
 /**
  * vrq_queue_advance - let tasks of a level have the deadlines that are due
  * @rq: the run queue of this CPU, locked, its clock updated
@@ -197,7 +190,7 @@ static struct task_struct *last_of(struct vrq_queue *queue, enum vrq_level level
 void vrq_queue_advance(struct rq *rq, struct vrq_queue *queue, enum vrq_level level)
 {
 	struct task_struct *first = vrq_queue_first_of(queue, level);
-	struct task_struct *last = last_of(queue, level);
+	struct task_struct *last = vrq_queue_last_of(queue, level);
 
 	if (!first)
 		return;

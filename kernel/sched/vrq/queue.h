@@ -34,6 +34,21 @@ static inline struct task_struct *vrq_queue_first_of(struct vrq_queue *queue,
 	return first ? rb_entry(first, struct task_struct, vrq.node) : NULL;
 }
 
+/**
+ * vrq_queue_last_of - the task of a level with the latest deadline
+ * @queue: the queue, locked
+ * @level: the level
+ *
+ * Return: the task or NULL.
+ */
+static inline struct task_struct *vrq_queue_last_of(struct vrq_queue *queue,
+						    enum vrq_level level)
+{
+	struct rb_node *last = rb_last(&queue->tasks[level].rb_root);
+
+	return last ? rb_entry(last, struct task_struct, vrq.node) : NULL;
+}
+
 /* The next task of the same level in @p's queue, or NULL */
 static inline struct task_struct *vrq_queue_next(struct task_struct *p)
 {

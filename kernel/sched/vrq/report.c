@@ -10,7 +10,7 @@
 #include <linux/sched/debug.h>
 
 #include "counters.h"
-#include "pick.h"
+#include "choose.h"
 #include "report.h"
 #include "shared.h"
 #include "trace.h"

@@ -110,7 +110,7 @@ struct vrq_queue {
  * @ticks_alike: at how many ticks, up to the last one, this CPU had not switched tasks
  * @seen_switches: how often it had switched by then
  * @pull_from: the first CPU of the domain that the next pick is to look at too,
- *	-1 for none, see balance.c
+ *	-1 for none, see even.c
  * @pull_from_cpu: the CPU whose queue it is to look at, -1 for none
  * @next_domain: the first CPU of the domain that was looked at last when a slice was
  *	used up

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks on two threads of one core share its units and get less done than on two
+ * cores. Wake-ups choose idle cores first, see idle.c; but a core may get idle while
+ * tasks share another one, and they do not wake up for as long as they have
+ * something to do. Once that has lasted for a slice one of them leaves.
+ *
+ * It is put back as if preempted, with its CPU idle, and the kick that goes with
+ * that finds it the idle core. Only within the domain, as wake-ups choose: what they
+ * would bring back need not leave.
+ */
+#include "idle.h"
+#include "spread.h"
+
+static bool could_leave(struct rq *rq, struct task_struct *curr)
+{
+	return !is_migration_disabled(curr) && curr->nr_cpus_allowed > 1 &&
+	       vrq_core_is_shared(cpu_of(rq)) &&
+	       vrq_idle_core_near(curr, cpu_of(rq));
+}
+
+/* See vrq_spread_tick() */
+void __vrq_spread_tick(struct rq *rq)
+{
+	if (!could_leave(rq, vrq_curr(rq))) {
+		rq->vrq.shared_ticks = 0;
+	} else if (++rq->vrq.shared_ticks * TICK_NSEC > vrq_rr_ns()) {
+		rq->vrq.spread = true;
+		resched_curr(rq);
+	}
+}
+
+/* See vrq_leaves_core() */
+bool __vrq_leaves_core(struct rq *rq)
+{
+	struct task_struct *curr = vrq_curr(rq);
+
+	rq->vrq.spread = false;
+	rq->vrq.shared_ticks = 0;
+	if (!vrq_task(curr) || !curr->vrq.queued || !could_leave(rq, curr))
+		return false;
+	/* To the shared queue, others need not wait for its cache to get cold */
+	curr->vrq.wait_shared = true;
+
+	return true;
+}
