@@ -308,6 +308,26 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 	atomic64_set(&rq->vrq.lateness, mean + ((late - mean) * (s64)part >> 14));
 }
 
+/* A turn of a nice 0 task, ns; @spread: the weight of @load as it counts for spans */
+static u64 turn_at_nice_0(const struct task_struct *p, const struct vrq_load *load, u64 spread)
+{
+	return vrq_span((u64)p->vrq.rr_ms * NSEC_PER_MSEC, VRQ_NICE_0,
+			without_groups(load, spread), load->cpus);
+}
+
+/*
+ * What the span of a task is at @load, ns, longer by what others are @late, for that is more
+ * than their shares tell. @turn: turn_at_nice_0()
+ */
+static u64 span_at(struct task_struct *p, enum vrq_factor which, const struct vrq_load *load,
+		   u64 spread, u64 turn, s64 late)
+{
+	vrq_limit_weight(p, load->weight - min_t(u64, load->weight, p->vrq.weight), load->cpus);
+
+	return vrq_task_span(p, which, (u64)p->vrq.rr_ms * NSEC_PER_MSEC, spread, load->cpus) *
+	       vrq_underrated(late, turn) >> 10;
+}
+
 /*
  * Compute a task's span and where its deadline is counted from anew. The slack is
  * one turn of a nice 0 task.
@@ -320,19 +340,14 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor which,
 		      struct vrq_load *load, s64 *late)
 {
-	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
-	u64 spread = weight_for_span(rq, p, load);
-	u64 slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(load, spread), load->cpus);
+	u64 spread = weight_for_span(rq, p, load), turn = turn_at_nice_0(p, load, spread);
+	u64 slack = turn * vrq_underrated(load->lateness, turn) >> 10;
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
-	u64 factor = vrq_underrated(min(kept_waiting, load->lateness), slack);
 
-	slack = slack * vrq_underrated(load->lateness, slack) >> 10;
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
 	learn_lateness(rq, p, *late);
 	p->vrq.waited = 0;
-	vrq_limit_weight(p, load->weight - min_t(u64, load->weight, p->vrq.weight),
-			 load->cpus);
-	p->vrq.span = vrq_task_span(p, which, rr_ns, spread, load->cpus) * factor >> 10;
+	p->vrq.span = span_at(p, which, load, spread, turn, min(kept_waiting, load->lateness));
 	p->vrq.renewed_at = rq_clock(rq);
 
 	return slack;
@@ -408,18 +423,15 @@ void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 /* What the span of a task were if it were computed now, ns */
 static u64 span_now(struct rq *rq, struct task_struct *p)
 {
-	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC, spread, slack;
+	enum vrq_factor which = p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN;
 	struct vrq_load load;
+	u64 spread;
 
 	vrq_group_sum_up(p);
 	load = load_for(rq, p);
 	spread = weight_for_span(rq, p, &load);
-	vrq_limit_weight(p, load.weight - min_t(u64, load.weight, p->vrq.weight), load.cpus);
-	slack = vrq_span(rr_ns, VRQ_NICE_0, without_groups(&load, spread), load.cpus);
 
-	return vrq_task_span(p, p->vrq.requested ? VRQ_FACTOR_WAKE : VRQ_FACTOR_MEAN, rr_ns,
-			     spread, load.cpus) *
-	       vrq_underrated(load.lateness, slack) >> 10;
+	return span_at(p, which, &load, spread, turn_at_nice_0(p, &load, spread), load.lateness);
 }
 
 /**

@@ -3,6 +3,9 @@
  * How a task leaves the queue of its CPU, at the tick, for the shared queue of the domain,
  * where every CPU sees it at each pick.
  */
+#include "counters.h"
+#include "domain.h"
+#include "entity.h"
 #include "expire.h"
 #include "hot.h"
 #include "place.h"

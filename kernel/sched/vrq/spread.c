@@ -9,6 +9,7 @@
  * that finds it the idle core. Only within the domain, as wake-ups choose: what they
  * would bring back need not leave.
  */
+#include "entity.h"
 #include "idle.h"
 #include "spread.h"
 
