@@ -408,13 +408,6 @@ static void migrate_task_rq_vrq(struct task_struct *p, int new_cpu)
 	const struct vrq_domain *from = vrq_domain_of(task_cpu(p));
 	const struct vrq_domain *to = vrq_domain_of(new_cpu);
 
-	/*
-	 * Nobody looks at its average until the fair class takes it over, which begins it anew
-	 * then. Else set_task_rq_fair() would age it on the run queue that it leaves.
-	 */
-	if (p->se.avg.last_update_time)
-		p->se.avg.last_update_time = 0;
-
 	if (likely(from == to))
 		return;
 
