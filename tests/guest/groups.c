@@ -472,12 +472,13 @@ static void one_heavy_task(void)
 
 /*
  * It is on CPU 0. Who may use CPU 1 too has a share of what is left like the others: a CPU
- * less, for one task beside six.
+ * less, for one task beside two for each CPU.
  */
 static void beside_a_heavy_one(void)
 {
 	struct crew *heavy, *one;
-	double ideal = (cpus - 1) / 7.0;
+	int n = 2 * (cpus - 1);
+	double ideal = 100.0 * (cpus - 1) / (n + 1), used;
 
 	if (cpus < 3) {
 		ksft_test_result_skip("beside a heavy task bound to a CPU: %d CPUs\n", cpus);
@@ -487,14 +488,13 @@ static void beside_a_heavy_one(void)
 	pin_crew(heavy, 0);
 	one = hire_hogs("b", 100, 1);
 	confine(one->pids[0], 3);
-	hire_hogs("c", 600, 6);
+	hire_hogs("c", 100 * n, n);
 	begin_and_watch();
 	dismiss();
-	if (ideal > 1)
-		ideal = 1;
-	vrq_result(percent(one->used, WATCH_NS) >= 80 * ideal,
-		   "one that may use the CPU of a heavy task, and another, has %.1f%% of that (ideal %.1f)\n",
-		   percent(one->used, WATCH_NS), 100 * ideal);
+	used = percent(one->used, WATCH_NS);
+	vrq_result(used >= 0.8 * ideal && used <= 1.25 * ideal,
+		   "one that may use the CPU of a heavy task, and another, has %.1f%% of a CPU (ideal %.1f)\n",
+		   used, ideal);
 }
 
 static void bound_beside_free(const char *how, void (*bind)(const struct crew *))

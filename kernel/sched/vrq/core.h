@@ -5,6 +5,7 @@
 #ifndef _KERNEL_SCHED_VRQ_CORE_H
 #define _KERNEL_SCHED_VRQ_CORE_H
 
+#include <linux/jiffies.h>
 /* ../sched.h wants to know task_cpu_possible() */
 #include <linux/mmu_context.h>
 
@@ -36,6 +37,15 @@ static inline unsigned int vrq_next_unlocked(const struct cpumask *mask, unsigne
 static inline bool vrq_empty_unlocked(const struct cpumask *mask)
 {
 	return vrq_next_unlocked(mask, 0) >= small_cpumask_bits;
+}
+
+/*
+ * Is @last the jiffy @now? It may be ahead by what @now is late; weeks in which the fair class
+ * was active must not look like that.
+ */
+static inline bool vrq_same_jiffy(unsigned long last, unsigned long now)
+{
+	return time_in_range(last, now, now + HZ);
 }
 
 static inline bool vrq_task(const struct task_struct *p)

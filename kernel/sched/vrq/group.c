@@ -343,8 +343,7 @@ static bool sweep(struct vrq_group *group, unsigned long now)
 {
 	unsigned long passed = now - group->swept_at;
 
-	/* Another CPU may have seen a later jiffy */
-	if (!time_after(now, group->swept_at))
+	if (vrq_same_jiffy(group->swept_at, now))
 		return false;
 
 	WRITE_ONCE(group->swept_at, now);
@@ -360,11 +359,10 @@ static bool sweep(struct vrq_group *group, unsigned long now)
  */
 static void sum_up_now(struct vrq_group *group)
 {
-	unsigned long now = jiffies;
-	unsigned long old = READ_ONCE(group->swept_at) + msecs_to_jiffies(VRQ_GROUP_MEAN_MS);
+	unsigned long now = jiffies, mean = msecs_to_jiffies(VRQ_GROUP_MEAN_MS);
 	bool swept = false;
 
-	if (unlikely(time_after(now, old)) && raw_spin_trylock(&counted_lock)) {
+	if (unlikely(!vrq_same_jiffy(READ_ONCE(group->swept_at) + mean, now)) && raw_spin_trylock(&counted_lock)) {
 		swept = sweep(group, now);
 		raw_spin_unlock(&counted_lock);
 	}
@@ -377,8 +375,7 @@ static void sum_up_if_old(struct vrq_group *group)
 {
 	unsigned long now = jiffies, last = READ_ONCE(group->summed_at);
 
-	/* It may be ahead by what @now is late; a long sleep must not look like that */
-	if (time_in_range(last, now, now + HZ) || !try_cmpxchg(&group->summed_at, &last, now))
+	if (vrq_same_jiffy(last, now) || !try_cmpxchg(&group->summed_at, &last, now))
 		return;
 
 	sum_up_now(group);
@@ -530,7 +527,7 @@ void vrq_group_tick(void)
 	unsigned long now = jiffies, last = READ_ONCE(swept_at);
 	unsigned int i, groups;
 
-	if (time_in_range(last, now, now + HZ) || !READ_ONCE(nr_counted) ||
+	if (vrq_same_jiffy(last, now) || !READ_ONCE(nr_counted) ||
 	    !try_cmpxchg(&swept_at, &last, now))
 		return;
 

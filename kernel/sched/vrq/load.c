@@ -111,10 +111,9 @@ static void limit_confined(struct vrq_load *load, u64 mean, const struct vrq_loa
 /* False if somebody is at it, or has been within this jiffy */
 static bool time_to_sum(struct vrq_domain *domain)
 {
-	unsigned long last = READ_ONCE(domain->summed_at);
+	unsigned long now = jiffies, last = READ_ONCE(domain->summed_at);
 
-	/* Not time_after(): under the fair class nobody sums up, perhaps for weeks */
-	return jiffies != last && try_cmpxchg(&domain->summed_at, &last, jiffies);
+	return !vrq_same_jiffy(last, now) && try_cmpxchg(&domain->summed_at, &last, now);
 }
 
 /* A sum of a domain has changed, and with it that of the machine */
@@ -159,7 +158,7 @@ static void sum_up_idle(void)
 {
 	struct vrq_domain *domain = vrq_domain_in_turn(&vrq_machine.next);
 
-	if (jiffies - READ_ONCE(domain->summed_at) > 1 &&
+	if (!vrq_same_jiffy(READ_ONCE(domain->summed_at) + 1, jiffies) &&
 	    time_to_sum(domain))
 		sum_up(domain);
 }
@@ -201,41 +200,73 @@ struct vrq_load vrq_load_of_machine(void)
 	};
 }
 
-/*
- * The same with limits: no CPU's confined tasks count for more than the other CPUs have to
- * do. A task bound to CPU 0 may have the weight of the machine, and one that CPU 1 may run
- * as well has nothing to do with that.
- */
-static u64 weight_with_limits(const struct cpumask *mask, const struct vrq_load *load)
+static u64 confined_in(const struct vrq_load *part)
 {
-	struct vrq_load machine = vrq_load_of_machine(), part;
-	u64 weight = 0;
-	int cpu;
-
-	for_each_cpu_and(cpu, mask, cpu_active_mask) {
-		part = load_of_cpu(cpu);
-		limit_confined(&part, div_u64(load->weight - min(load->weight, part.weight),
-					      load->cpus - 1), &machine);
-		weight += part.weight;
-	}
-
-	return weight;
+	return part->weight - min(part->weight, part->unconfined);
 }
 
-static struct vrq_load load_of_cpus(const struct cpumask *mask)
+/*
+ * What each of some CPUs has on the mean if the confined tasks of none count for more than
+ * that: those that do are left out one after the other, until none does. The sum of all
+ * weights is @sum.
+ */
+static u64 mean_with_limits(const struct vrq_load *parts, unsigned int cpus, u64 sum)
 {
-	struct vrq_load load = {}, part;
+	unsigned int left = cpus, before, i;
+	u64 mean = div_u64(sum, cpus);
+	unsigned long limited = 0;
+
+	do {
+		before = left;
+		for (i = 0; i < cpus; i++) {
+			if (limited & BIT(i) || confined_in(&parts[i]) <= mean)
+				continue;
+			limited |= BIT(i);
+			sum -= confined_in(&parts[i]);
+			left--;
+		}
+		/* Never all of them: one has no more than the mean */
+		if (left && left < before)
+			mean = div_u64(sum, left);
+	} while (left < before);
+
+	return mean;
+}
+
+/*
+ * With the confined tasks of each CPU limited, see limit_confined(). A task bound to CPU 0 may
+ * have the weight of the machine, and one that CPU 1 may run as well has nothing to do with
+ * that.
+ */
+static void limit_parts(struct vrq_load *parts, struct vrq_load *load)
+{
+	struct vrq_load machine = vrq_load_of_machine();
+	u64 mean = mean_with_limits(parts, load->cpus, load->weight);
+	unsigned int i;
+
+	load->weight = 0;
+	for (i = 0; i < load->cpus; i++) {
+		limit_confined(&parts[i], mean, &machine);
+		load->weight += parts[i].weight;
+	}
+}
+
+static noinline_for_stack struct vrq_load load_of_cpus(const struct cpumask *mask)
+{
+	struct vrq_load load = {}, parts[CPUS_MAX];
 	int cpu;
 
 	for_each_cpu_and(cpu, mask, cpu_active_mask) {
-		part = load_of_cpu(cpu);
-		count(&load, &part);
-		load.cpus++;
+		/* The mask is being changed */
+		if (load.cpus == CPUS_MAX)
+			break;
+		parts[load.cpus] = load_of_cpu(cpu);
+		count(&load, &parts[load.cpus++]);
 	}
+	if (load.cpus > 1 && load.weight != load.own)
+		limit_parts(parts, &load);
 	/* All of them are going down: any answer will do, zero will not */
 	load.cpus = max(load.cpus, 1U);
-	if (load.cpus > 1 && load.weight != load.own)
-		load.weight = weight_with_limits(mask, &load);
 
 	return load;
 }

@@ -62,17 +62,15 @@ static bool has_util(struct rq *rq)
 static bool time_to_age(void)
 {
 	unsigned int nr_domains = READ_ONCE(vrq_machine.nr_domains);
-	unsigned long last = READ_ONCE(aged_at), every;
+	unsigned long now = jiffies, last = READ_ONCE(aged_at), every;
 
 	/* Before the boot CPU has joined its domain there is nobody else */
-	/* Not time_after(): under the fair class nobody does this, perhaps for weeks */
-	if (likely(jiffies == last) || !nr_domains)
+	if (likely(vrq_same_jiffy(last, now)) || !nr_domains)
 		return false;
 
-	every = msecs_to_jiffies(AGE_MS) / nr_domains;
+	every = max(msecs_to_jiffies(AGE_MS) / nr_domains, 1UL);
 
-	return jiffies - last >= max(every, 1UL) &&
-	       try_cmpxchg(&aged_at, &last, jiffies);
+	return !vrq_same_jiffy(last + every - 1, now) && try_cmpxchg(&aged_at, &last, now);
 }
 
 static void age(struct rq *rq)
