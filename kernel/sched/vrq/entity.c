@@ -71,10 +71,10 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 		load = vrq_load_of_machine();
 	}
 
-	if (p->vrq.only_idle)
+	if (p->vrq.only_idle) {
 		load.weight += load.idle;
-	if (p->vrq.only_idle)
 		load.own += load.idle;
+	}
 	if (!p->vrq.queued) {
 		load.weight += p->vrq.weight;
 		load.own += p->vrq.own_weight;
@@ -318,11 +318,16 @@ static u64 turn_at_nice_0(const struct task_struct *p, const struct vrq_load *lo
 /*
  * What the span of a task is at @load, ns, longer by what others are @late, for that is more
  * than their shares tell. @turn: turn_at_nice_0()
+ *
+ * Of the load no more than a CPU's part is its own, as vrq_limit_weight() has it: what it
+ * counted for in a sum, which may be limited, or be older than its weight, is not known.
  */
 static u64 span_at(struct task_struct *p, enum vrq_factor which, const struct vrq_load *load,
 		   u64 spread, u64 turn, s64 late)
 {
-	vrq_limit_weight(p, load->weight - min_t(u64, load->weight, p->vrq.weight), load->cpus);
+	u64 own = min_t(u64, p->vrq.weight, div_u64(load->weight, load->cpus));
+
+	vrq_limit_weight(p, load->weight - own, load->cpus);
 
 	return vrq_task_span(p, which, (u64)p->vrq.rr_ms * NSEC_PER_MSEC, spread, load->cpus) *
 	       vrq_underrated(late, turn) >> 10;
