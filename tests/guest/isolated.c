@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Isolated CPUs (isolcpus=) are for those tasks that may run nowhere else. A task whose mask
- * has other CPUs too, as a kernel thread may have all, is not sent there; it stays there if it
- * begins there.
+ * has other CPUs too, as a kernel thread may have all, is not sent there, nor pulled there by
+ * who wakes it up; it stays there if it begins there.
  */
 #include "guest.h"
 
@@ -67,6 +67,66 @@ static void are_left_alone(const char *who, uint64_t sleep)
 			 who, (unsigned long long)there, (unsigned long long)turns);
 }
 
+static int to[2];
+
+static void write_bytes(void *unused)
+{
+	(void)unused;
+	be_normal();
+	for (;;) {
+		if (write(to[1], "", 1) != 1)
+			_exit(1);
+		sleep_ns(MSEC / 5);
+	}
+}
+
+static void read_bytes(void *arg)
+{
+	struct worker *me = arg;
+	char byte;
+
+	be_normal();
+	while (read(to[0], &byte, 1) == 1) {
+		me->turns++;
+		me->there += isolated >> sched_getcpu() & 1;
+	}
+}
+
+/* A pipe's writer tells that it is about to sleep, and takes the reader along elsewhere */
+static void are_not_pulled(void)
+{
+	pid_t writer, reader;
+
+	if (pipe(to))
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	memset(workers, 0, sizeof(*workers));
+	reader = spawn(read_bytes, workers);
+	sleep_ns(5 * MSEC);
+	confine(reader, isolated | others);
+	confine(0, isolated & -isolated);
+	writer = spawn(write_bytes, NULL);
+	confine(0, others);
+	sleep_ns(WATCH_NS);
+	finish(writer);
+	finish(reader);
+	ksft_test_result(workers->turns && !workers->there,
+			 "woken up from an isolated CPU: %llu of %llu turns there\n",
+			 (unsigned long long)workers->there, (unsigned long long)workers->turns);
+}
+
+/* A hog, for a task that sleeps may be sent elsewhere by others */
+static void may_stay(void)
+{
+	uint64_t first = isolated & -isolated;
+	pid_t pid = hire(0, first, first | others, 0);
+
+	sleep_ns(WATCH_NS / 5);
+	finish(pid);
+	ksft_test_result(workers->turns && workers->turns == workers->there,
+			 "one that begins there: %llu of %llu turns there\n",
+			 (unsigned long long)workers->there, (unsigned long long)workers->turns);
+}
+
 /* As many as there are isolated CPUs, from the first one on */
 static void are_shared_out(void)
 {
@@ -112,17 +172,19 @@ int main(void)
 		ksft_exit_skip("several CPUs in a row have to be isolated\n");
 	fclose(file);
 	nr_isolated = last - first + 1;
+	if (cpus >= 64 || nr_isolated >= cpus || nr_isolated > WORKERS)
+		ksft_exit_skip("no room for %d CPUs, %d of them isolated\n", cpus, nr_isolated);
 	isolated = ((1ULL << nr_isolated) - 1) << first;
 	others = ((1ULL << cpus) - 1) & ~isolated;
-	if (cpus >= 64 || !others || nr_isolated > WORKERS)
-		ksft_exit_skip("no room for %d CPUs\n", cpus);
-	ksft_set_plan(4);
+	ksft_set_plan(6);
 	be_supervisor();
 	confine(0, others);
 	workers = shared(WORKERS * sizeof(*workers));
 	are_left_alone("sleepers", MSEC / 5);
 	are_left_alone("hogs", 0);
-	/* Mainline leaves a task on the isolated CPU on which it is */
+	are_not_pulled();
+	may_stay();
+	/* Mainline leaves such a task on the isolated CPU on which it is */
 	if (under_vrq()) {
 		are_shared_out();
 		may_leave();

@@ -242,7 +242,7 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 
 	if (cpu >= 0 || vrq_one_domain())
 		return cpu;
-	if (unlikely(!vrq_empty_unlocked(&idle_isolated)) && is_isolated(p))
+	if (unlikely(is_isolated(p)))
 		mask = &idle_isolated;
 	if (vrq_empty_unlocked(mask))
 		return cpu;
@@ -250,6 +250,18 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 	cpu = claim_on_nodes(own, mask, p, true, &tries);
 
 	return cpu >= 0 || !tries ? cpu : claim_on_nodes(own, mask, p, false, &tries);
+}
+
+/**
+ * vrq_leaves_alone - is a CPU isolated, and not for a task?
+ * @p: the task
+ * @cpu: the CPU, which is in its mask
+ *
+ * Return: true if it is to go there only if it is there already.
+ */
+bool vrq_leaves_alone(const struct task_struct *p, int cpu)
+{
+	return unlikely(vrq_domain_of(cpu)->isolated) && !is_isolated(p);
 }
 
 /**

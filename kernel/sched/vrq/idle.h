@@ -17,6 +17,7 @@ void vrq_set_idle(struct rq *rq);
 bool vrq_clear_idle(struct rq *rq);
 int vrq_claim_idle(const struct task_struct *p, int near);
 bool vrq_kick_idle_for(const struct task_struct *p);
+bool vrq_leaves_alone(const struct task_struct *p, int cpu);
 bool vrq_any_idle(struct vrq_domain *own);
 bool vrq_no_work_in(struct vrq_domain *domain, bool (*has_work)(struct vrq_domain *domain));
 #ifdef CONFIG_SCHED_SMT

@@ -479,10 +479,12 @@ struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
  * vrq_kick_for_queue - find an idle CPU for one of the tasks that wait for a CPU
  * @rq: the run queue of that CPU, locked
  *
- * If there is none for a task that every CPU may run, there is none for others.
+ * If there is none for a task that every CPU may run, there is none for others; but an
+ * isolated CPU is not for that.
  */
 void vrq_kick_for_queue(struct rq *rq)
 {
+	bool isolated = vrq_domain_of(cpu_of(rq))->isolated, few;
 	int tries = KICK_TRIES;
 	enum vrq_level level;
 	struct task_struct *p;
@@ -490,9 +492,10 @@ void vrq_kick_for_queue(struct rq *rq)
 	for (level = 0; level < VRQ_LEVELS; level++) {
 		p = vrq_queue_first_of(&rq->vrq.queue, level);
 		for (; p; p = vrq_queue_next(p)) {
-			if (vrq_confined(p) && --tries < 0)
+			few = isolated || vrq_confined(p);
+			if (few && --tries < 0)
 				continue;
-			if (vrq_kick_idle_for(p) || !vrq_confined(p))
+			if (vrq_kick_idle_for(p) || !few)
 				return;
 		}
 	}

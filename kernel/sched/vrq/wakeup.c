@@ -114,7 +114,7 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 	unsigned int i, tries, nr = smp_load_acquire(&domain->nr_cpus);
 
 	/* It could preempt only a SCHED_IDLE task */
-	if (p->vrq.margin == BETTER_LEVEL && p->vrq.level == VRQ_NORMAL &&
+	if (p->vrq.margin == BETTER_LEVEL && p->vrq.level != VRQ_ISO &&
 	    !atomic64_read(&domain->idle_weight))
 		return -1;
 	if (can_preempt(prev, p))
@@ -193,7 +193,8 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 		return prev_cpu;
 
 	sync = sync_wakeup(this_cpu, wake_flags) &&
-	       cpumask_test_cpu(this_cpu, p->cpus_ptr);
+	       cpumask_test_cpu(this_cpu, p->cpus_ptr) &&
+	       (this_cpu == prev_cpu || !vrq_leaves_alone(p, this_cpu));
 	if (sync) {
 		trusted = trusted_sync(current);
 		/* The waker makes room by itself */
