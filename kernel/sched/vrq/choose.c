@@ -191,16 +191,28 @@ static struct task_struct *earliest(struct rq *rq, struct task_struct *curr,
 	return p ?: best;
 }
 
-/* Of the tasks of @level that wait for this CPU the one with the latest deadline */
+static struct task_struct *later(struct task_struct *a, struct task_struct *b)
+{
+	if (!a || !b)
+		return a ?: b;
+
+	return a->vrq.deadline > b->vrq.deadline ? a : b;
+}
+
+/* Of the tasks that wait for this CPU and are of @level now the one with the latest deadline */
 static struct task_struct *last_waiting(struct rq *rq, enum vrq_level level)
 {
-	struct task_struct *pinned = vrq_queue_last_of(&rq->vrq.pinned, level);
-	struct task_struct *queued = vrq_queue_last_of(&rq->vrq.queue, level);
+	struct task_struct *last = NULL;
+	enum vrq_level i;
 
-	if (!pinned || !queued)
-		return pinned ?: queued;
+	for (i = 0; i < VRQ_LEVELS; i++) {
+		if (vrq_level_now(i) != level)
+			continue;
+		last = later(last, later(vrq_queue_last_of(&rq->vrq.pinned, i),
+					 vrq_queue_last_of(&rq->vrq.queue, i)));
+	}
 
-	return pinned->vrq.deadline > queued->vrq.deadline ? pinned : queued;
+	return last;
 }
 
 /* Choose another task than @curr, which has called sched_yield(), if there is one */
