@@ -55,8 +55,9 @@ struct vrq_mask_queue {
  *	it to claim the CPU, see idle.c
  * @offers: the CPUs that have a task for those without work, see enum vrq_offer.
  *	A CPU's bits are written under its rq->lock
- * @lock: protects @used, @mask_queues and what is in them
+ * @lock: protects @used, @last_kicked, @mask_queues and what is in them
  * @used: the mask queues but the first that have tasks; read without the lock
+ * @last_kicked: the mask queue for whose first task an idle CPU was last looked for by a tick
  * @mask_queues: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
@@ -85,6 +86,7 @@ struct vrq_domain {
 	atomic_long_t		offers[VRQ_OFFERS] ____cacheline_aligned_in_smp;
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	unsigned long		used ____cacheline_aligned_in_smp;
+	unsigned int		last_kicked;
 	struct vrq_mask_queue	mask_queues[VRQ_MASK_QUEUES];
 	atomic64_t		weight ____cacheline_aligned_in_smp;
 	atomic64_t		own_weight;

@@ -437,13 +437,13 @@ static bool kick_for_first(struct vrq_mask_queue *mq)
  * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
  * @domain: the domain
  *
- * For the first task of the mask queue for all CPUs, else of a few others: from another
- * one on in each jiffy, for an idle CPU may be of use to the last one only.
+ * For the first task of the mask queue for all CPUs, else of a few others, the next ones
+ * each time: an idle CPU may be of use to the last one only.
  */
 void vrq_shared_kick(struct vrq_domain *domain)
 {
 	int tries = TAKE_TRIES;
-	unsigned long i;
+	unsigned long i, start;
 	bool done;
 
 	if (vrq_shared_key_of_any(domain) == VRQ_KEY_NONE)
@@ -451,10 +451,12 @@ void vrq_shared_kick(struct vrq_domain *domain)
 
 	lock_domain(domain);
 	done = kick_for_first(&domain->mask_queues[0]);
-	for_each_set_bit_wrap(i, &domain->used, VRQ_MASK_QUEUES, jiffies % VRQ_MASK_QUEUES) {
+	start = domain->last_kicked + 1;
+	for_each_set_bit_wrap(i, &domain->used, VRQ_MASK_QUEUES, start) {
 		if (done || !tries--)
 			break;
 		done = kick_for_first(&domain->mask_queues[i]);
+		domain->last_kicked = i;
 	}
 	unlock_domain(domain);
 }
