@@ -241,13 +241,17 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC), slices = look->waiting[level] + 1;
 	u64 extra = 0;
 
-	if (level == VRQ_IDLE || (level == VRQ_NORMAL && look->iso)) {
+	if (level == VRQ_IDLE) {
 		slices *= SLICES_STARVED;
-		extra = VRQ_STARVED_NS;
+		extra += VRQ_STARVED_NS;
 	}
-	/* SCHED_ISO that has used up its part is one of them, and so is SCHED_IDLE once it is promoted */
+	/* SCHED_ISO that has used up its part is one of them, as is SCHED_IDLE once promoted */
 	if (level != VRQ_NORMAL)
 		slices += look->waiting[VRQ_NORMAL];
+	if (level != VRQ_ISO && look->iso) {
+		slices *= SLICES_STARVED;
+		extra += VRQ_STARVED_NS;
+	}
 
 	return look->stall_ms + min_t(u64, div_u64(slices * slice + extra, NSEC_PER_MSEC),
 				      STALL_MAX_MS);
