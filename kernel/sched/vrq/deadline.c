@@ -5,7 +5,6 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
-#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>

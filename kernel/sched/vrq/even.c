@@ -113,7 +113,7 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 
 	cpu = cpu_in_turn(other, &rq->vrq.next_afar);
 	key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
-	if (key != VRQ_KEY_NONE && vrq_offered_here(rq, cpu, false) &&
+	if (key != VRQ_KEY_NONE &&
 	    goes_first(rq, curr, key + queue_margin(own, other, curr))) {
 		rq->vrq.pull_from_cpu = cpu;
 		resched_curr(rq);
