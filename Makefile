@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # VRQ: from a clean clone to a booted kernel. "make help" lists the targets.
 
-BUILD ?= $(CURDIR)/build
+# An empty one would have "make clean" look in the root directory
+override BUILD := $(abspath $(or $(BUILD),build))
 PYTHON := python3
 VENV := $(BUILD)/venv/bin
 export BUILD KSRC CONFIG JOBS MODE CPUS SCHED PLANS MATRIX SEED BENCH KERNELS PASSES BOOTS OUT DOMAINS SWITCH CALLS WORKERS \
-	KCONFIG DEFAULT MINUTES ROUNDS SECONDS PARTS STORMS
+	KCONFIG DEFAULT MINUTES VIRTUAL_MINUTES ROUNDS SECONDS PARTS STORMS
 
 help:
 	@sed -n 's/^## *//p' $(MAKEFILE_LIST)
@@ -125,7 +126,7 @@ check-versions: setup
 
 ## make clean     delete the builds, keep what was downloaded
 clean:
-	rm -rf $(BUILD)/kernel* $(BUILD)/linux-* $(BUILD)/tree $(BUILD)/tests $(BUILD)/run $(BUILD)/deb $(BUILD)/dist
+	rm -rf $(addprefix $(BUILD)/,kernel* linux-* linux.part tree vanilla.part tests run deb dist matrix torture versions)
 
 .PHONY: help setup setup-matrix tree kernel run shell test test-many test-ext model matrix check bench bench-quick \
 	bench-here bench-compare soak fuzz torture cost series patch dist deb test-deb stats check-versions clean

@@ -53,12 +53,16 @@ def our_lines(sources, codename):
     return list(dict.fromkeys(lines))
 
 
+def codename():
+    """The name of this machine's Debian release."""
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    return release.get("VERSION_CODENAME", "").strip('"')
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    codename = release.get("VERSION_CODENAME", "").strip('"')
-    lines = our_lines(list(machine_sources()), codename)
+    lines = our_lines(list(machine_sources()), codename())
     if not lines:
         sys.exit("apt_sources: no Debian source with component main in /etc/apt")
     target = Path(sys.argv[1])

@@ -95,7 +95,7 @@ step "W=1, 32 bits, one CPU" compile up32 kernel/sched/ W=1
 step "sparse, 32 bits, one CPU" compile up32 kernel/sched/vrq/ C=2
 step "32 bits link, one CPU" divisions
 step "shellcheck" shellcheck "$top"/scripts/*.sh "$top"/tests/bench/*.sh "$top"/tests/torture/*.sh \
-	"$top/.ci/run"
+	"$top/.ci/run" "$top/packaging/arch/PKGBUILD"
 step "ruff" "$build/venv/bin/ruff" check -q "$top/scripts" "$top/tests"
 step "ruff format" "$build/venv/bin/ruff" format -q --check "$top/scripts" "$top/tests"
 step "guest tests compile" tools_c

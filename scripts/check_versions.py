@@ -70,7 +70,7 @@ def fetch_upstream(options, version, package):
         run("apt-get", *options, "-q", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=WORK)
     except Failure:
         return None
-    return next(WORK.glob("*.orig.tar.xz"))
+    return next(WORK.glob("*.orig.tar.xz"), None)
 
 
 def fetch_patched(version):
@@ -78,7 +78,10 @@ def fetch_patched(version):
         run("apt-get", "-o", "APT::Sandbox::User=root", "-q", "download", f"linux-source-6.12={version}", cwd=WORK)
     except Failure:
         return None
-    tarball = unpack_linux_source(next(WORK.glob("*.deb")))
+    package = next(WORK.glob("*.deb"), None)
+    if package is None:
+        return None
+    tarball = unpack_linux_source(package)
     return shutil.move(tarball, WORK / tarball.name)
 
 
@@ -161,11 +164,11 @@ def check_all():
             continue
         shutil.rmtree(WORK, ignore_errors=True)
         WORK.mkdir()
-        tarball = fetch()
-        if tarball is None:
-            tell(f"{name}: listed, not delivered")
-            continue
         try:
+            tarball = fetch()
+            if tarball is None:
+                tell(f"{name}: listed, not delivered")
+                continue
             tree = patched_tree(tarball)
             check(lambda directory, source=tree: originals(source, directory))
             build_scheduler(tree)

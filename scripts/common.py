@@ -28,7 +28,7 @@ def main_wrapper(main):
     except Failure as error:
         sys.exit(f"{name}: {error}")
     except OSError as error:  # a full disk, a directory that cannot be written
-        sys.exit(f"{name}: {error.filename or ''}: {error.strerror}")
+        sys.exit(f"{name}: {error.filename or ''}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit(f"{name}: interrupted")
 
@@ -55,8 +55,16 @@ def number(name, default):
     """A whole number above zero from the environment."""
     text = os.environ.get(name, "") or str(default)
     if not re.fullmatch(r"[1-9]\d*", text):
-        raise Failure(f"{name}={text}: not a number above 0")
+        raise Failure(f"{name}={text}: not a whole number above 0")
     return int(text)
+
+
+def choice(name, values):
+    """One of several words from the environment, by default the first."""
+    word = os.environ.get(name) or values[0]
+    if word not in values:
+        raise Failure(f"{name}={word}: not one of {', '.join(values)}")
+    return word
 
 
 def jobs():

@@ -56,8 +56,7 @@ def package():
 
 def archive_list(path):
     """This machine's Debian archive, without sources and backports, as a file for mmdebstrap."""
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    suite = release.get("VERSION_CODENAME", "")
+    suite = apt_sources.codename()
     lines = apt_sources.our_lines(list(apt_sources.machine_sources()), suite)
     chosen = [line for line in lines if line.startswith("deb ") and "-backports" not in line]
     if not chosen:

@@ -13,7 +13,7 @@ import re
 import sys
 
 import guest
-from common import TOP, Failure, main_wrapper, say
+from common import TOP, TREE, Failure, main_wrapper, say
 
 SOURCES = TOP / "tests/guest"
 LOAD = f"""
@@ -26,7 +26,7 @@ cyclic=$!
 before=$(switches)
 start=$(now)
 for source in forks.c yield.c policy.c affinity.c; do
-        gcc -O1 -D_GNU_SOURCE -I {TOP}/build/tree/tools/testing/selftests -c -o /tmp/$source.o $source &
+        gcc -O1 -D_GNU_SOURCE -I {TREE.resolve()}/tools/testing/selftests -c -o /tmp/$source.o $source &
         jobs="$jobs $!"
 done
 failed=0

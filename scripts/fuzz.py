@@ -11,27 +11,18 @@ are a core, where CPUS is even, so that core scheduling can be asked for.
 Usage: fuzz.py
 """
 
-import os
 import re
 import sys
 
 import guest
 import memory_guest
-from common import Failure, main_wrapper, number, say
+from common import choice, main_wrapper, number, say
 from kernel import image_path
 from run_tests import TESTS, build_tests
 from tap import tap_lines
 
 # Of the host's time; a run of many calls takes hours
 TIMEOUT = 4 * 3600
-
-
-def choice(name, values):
-    """One of several words from the environment, by default the first."""
-    word = os.environ.get(name) or values[0]
-    if word not in values:
-        raise Failure(f"{name}={word}: not one of {', '.join(values)}")
-    return word
 
 
 def fuzz(mode, sched, cpus, arguments):

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 import kcsan
-from common import BUILD, Failure, main_wrapper
+from common import BUILD, Failure, choice, main_wrapper, number
 from kernel import check_image, image_path
 from processes import run_for
 
@@ -131,9 +131,9 @@ def run_in_guest(
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sched", choices=["vrq", "fair"], default=os.environ.get("SCHED", "vrq"))
-    parser.add_argument("--mode", choices=MODES, default=os.environ.get("MODE", "parallel"))
-    parser.add_argument("--cpus", type=int, default=int(os.environ.get("CPUS", "4")))
+    parser.add_argument("--sched", choices=["vrq", "fair"], default=choice("SCHED", ["vrq", "fair"]))
+    parser.add_argument("--mode", choices=MODES, default=choice("MODE", ["parallel", "virtual"]))
+    parser.add_argument("--cpus", type=int, default=number("CPUS", 4))
     parser.add_argument("--smp", default="", help="topology, as QEMU's -smp")
     parser.add_argument("--append", default="", help="more for the kernel's command line")
     parser.add_argument("--timeout", type=int, default=600)

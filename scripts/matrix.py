@@ -236,6 +236,8 @@ def do(row):
         return f"{said}, {2 * len(row.boots)} boots, {passed} passed, {time.monotonic() - start:.0f} s", True
     except (Failure, OSError) as error:
         return str(error), False
+    except Exception as error:  # a fault of ours in one row must not stop the others
+        return repr(error), False
     finally:
         shutil.rmtree(row.objects, ignore_errors=True)
 

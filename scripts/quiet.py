@@ -58,15 +58,18 @@ def emulator_below():
     return None
 
 
-def stop_as_told(ended, stopped):
-    """What the guest asks for, once each; it is noted in stopped."""
-    while not ended.wait(1):
-        found = emulator_below()
-        said = found[1].read_text(errors="replace") if found and found[1].exists() else ""
-        for what, stop in STOPS.items():
-            if f"host: stop {what}" in said and what not in stopped:
-                stop(found[0])
-                stopped.append(what)
+def stop_as_told(ended, stopped, wrong):
+    """What the guest asks for, once each; it is noted in stopped. A failure ends it, noted in wrong."""
+    try:
+        while not ended.wait(1):
+            found = emulator_below()
+            said = found[1].read_text(errors="replace") if found and found[1].exists() else ""
+            for what, stop in STOPS.items():
+                if f"host: stop {what}" in said and what not in stopped:
+                    stop(found[0])
+                    stopped.append(what)
+    except (Failure, OSError) as error:
+        wrong.append(f"nothing more is stopped: {error}")
 
 
 def quiet():
@@ -74,8 +77,8 @@ def quiet():
     build_tests()
     root = memory_guest.root(TOOLS.split())
     root.program(TESTS / "quiet")
-    ended, stopped = threading.Event(), []
-    host = threading.Thread(target=stop_as_told, args=(ended, stopped), daemon=True)
+    ended, stopped, wrong = threading.Event(), [], []
+    host = threading.Thread(target=stop_as_told, args=(ended, stopped, wrong), daemon=True)
     host.start()
     result = memory_guest.boot(
         root.content() + memory_guest.command(f"{TESTS / 'quiet'} {TASKS}\n"),
@@ -90,7 +93,7 @@ def quiet():
     )
     ended.set()
     host.join()
-    wrong = result.trouble() + [f"not ok: {what}" for status, what in tap_lines(result.output) if status != "ok"]
+    wrong += result.trouble() + [f"not ok: {what}" for status, what in tap_lines(result.output) if status != "ok"]
     if result.status != 0:
         wrong.append(f"the guest came to no end, see {result.log}")
     wrong += [f"the host did not stop {what}" for what in STOPS if what not in stopped]

@@ -41,7 +41,7 @@ show()
 {
 	for path in "$@"; do
 		above=$path
-		while [ ! -e "$above" ]; do
+		while [ -n "$above" ] && [ ! -e "$above" ]; do
 			above=${above%/*}
 		done
 		if [ "$above" != "$path" ] && [ -x "$above" ]; then
@@ -216,6 +216,7 @@ case "${1:-}" in
 esac
 umask 077
 report=${1:-vrq-report-$(date +%Y%m%d-%H%M%S).txt}
+[ ! -e "$report" ] || die "$report exists; name another file"
 true 2>/dev/null >"$report" || die "cannot write $report"
 work=$(mktemp -d) || die "cannot make a temporary directory"
 trap 'rm -rf "$work"' EXIT

@@ -12,7 +12,7 @@ build=${BUILD:-$top/build}
 requirements=$top/scripts/requirements.txt
 
 packages="bc bison build-essential ccache crun dwarves flex gcc-i686-linux-gnu git kmod
-libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch python3
+libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch procps python3
 python3-venv quilt rt-tests shellcheck sparse stress-ng xz-utils"
 emulators=qemu-system-x86
 matrix_packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu
@@ -99,7 +99,7 @@ matrix)
 *) die "no argument, or matrix, not $1" ;;
 esac
 command -v dpkg-query >/dev/null ||
-	die "this is not a Debian system; install yourself: $packages $emulators (QEMU 8 or newer)"
+	die "this is not a Debian system, and no other is supported; it would need: $packages $emulators (QEMU 8 or newer)"
 mkdir -p "$build"
 
 missing=

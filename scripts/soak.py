@@ -167,8 +167,8 @@ def soak_quietly():
 
 
 def main():
-    minutes = float(os.environ.get("MINUTES", "30"))
-    virtual_minutes = float(os.environ.get("VIRTUAL_MINUTES", "10"))
+    minutes = number("MINUTES", 30)
+    virtual_minutes = number("VIRTUAL_MINUTES", 10)
     parts = {
         "parallel": lambda: soak("parallel", "parallel", 4, minutes * 60, 50),
         "virtual": lambda: soak("virtual", "virtual", 16, virtual_minutes * 60, 20),

@@ -256,7 +256,10 @@ def record(path, command):
     """Run a command and keep the trace of it."""
     if not Path("/sys/kernel/tracing/events/sched_vrq").exists():
         raise Failure("no tracepoints of VRQ here: root, tracefs and a kernel with CONFIG_SCHED_VRQ are needed")
-    INSTANCE.mkdir()
+    try:
+        INSTANCE.mkdir()
+    except FileExistsError:
+        raise Failure(f"another recording runs; if not, it was ended before its time: rmdir {INSTANCE}") from None
     try:
         (INSTANCE / "tracing_on").write_text("0")
         (INSTANCE / "buffer_size_kb").write_text(str(BUFFER_KIB))
