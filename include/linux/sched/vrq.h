@@ -80,7 +80,7 @@ struct vrq_group;
  *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
  * @weight_max: @weight is no more than this where its group gives it more than
  *	@own_weight, see weight.c; 0 if that is not known yet
- * @unconfined: the same if every CPU may run the task, else 0
+ * @unconfined: @weight if every CPU may run the task, else 0
  * @passed_over_ms: for how long it could have run and has not, while it has used
  *	@seen_runtime. The watchdog's, which holds no lock, as the next two, see watchdog.c
  * @seen_runtime: the CPU time that it had used when the watchdog saw it wait, ns
@@ -95,8 +95,8 @@ struct vrq_group;
  * @wait_shared: had more than its part of the load beside it when its slice ended:
  *	is to wait in the shared queue
  * @confined: some CPUs are not for it, but for those that are isolated or offline
- * @promoted: was starved, is of a better level until its slice ends, it sleeps for no lock
- *	or disk, or it wakes up and has used rr_interval since
+ * @promoted: has starved, and is of a better level: until its slice ends, until it sleeps,
+ *	not for a lock or a disk, or until it wakes up having used rr_interval since
  * @requested: @slice is less than a whole one: what it may need until it sleeps
  * @only_idle: counts for SCHED_IDLE tasks alone
  * @iso: is one of SCHED_ISO, whatever that counts as just now, in no group with cpu.idle

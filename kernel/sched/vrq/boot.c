@@ -9,7 +9,6 @@
 #include "queue.h"
 #include "search.h"
 #include "shared.h"
-#include "switch.h"
 #include "throttle.h"
 #include "tunables.h"
 

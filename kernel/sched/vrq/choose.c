@@ -2,12 +2,10 @@
 /*
  * The choice of the next task: the earliest key among the current task, the
  * preempt slot, the two queues of this CPU, and what the shared queue of its domain
- * holds for it. What there is for want of these, and in other domains, is in
- * pick.c.
+ * holds for it. Where else a CPU looks is in search.c, steal.c and even.c.
  */
 #include "entity.h"
 #include "choose.h"
-#include "place.h"
 #include "queue.h"
 #include "shared.h"
 #include "trace.h"

@@ -28,6 +28,17 @@ static __always_inline bool sched_vrq_enabled(void)
 	return !static_branch_unlikely(&__sched_vrq_switched) || READ_ONCE(sched_vrq_active);
 }
 
+/* The names that the boot parameter, the log and /sys/kernel/sched have */
+static inline const char *vrq_name_of(bool vrq)
+{
+	return vrq ? "vrq" : "fair";
+}
+
+static inline const char *vrq_active_name(void)
+{
+	return vrq_name_of(sched_vrq_enabled());
+}
+
 #else
 
 static __always_inline bool sched_vrq_enabled(void)

@@ -441,7 +441,8 @@ static u64 span_now(struct rq *rq, struct task_struct *p)
 
 /**
  * vrq_advance_deadline - has a task that waits got a right to an earlier deadline?
- * @rq: the run queue of @p, locked, its clock updated
+ * @rq: the run queue of this CPU, locked, its clock updated; of a task in a shared queue it
+ *	need not be the home
  * @p: the task; its place among others is the caller's to mend
  *
  * Its deadline was given at the load of that time. If others have ended or gone to sleep

@@ -16,6 +16,8 @@
  * promoted to that for one slice, ns: whatever it holds, it lets go of in the end.
  */
 #define VRQ_STARVED_NS		NSEC_PER_SEC
+/* Of a CPU's time starved tasks of a level get a slice in so many */
+#define VRQ_PROMOTE_EVERY	20
 
 /* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
 #define VRQ_KEY_LEVEL_SHIFT	60
@@ -52,7 +54,7 @@ static inline s64 vrq_turn_of(const struct task_struct *p)
 
 /*
  * Some CPUs are not for this task, beside those that are isolated or offline: what
- * makes others walk past it. As of when it was last queued, see place.h
+ * makes others walk past it. As of when it was last queued, see vrq_note_affinity()
  */
 static inline bool vrq_confined(const struct task_struct *p)
 {

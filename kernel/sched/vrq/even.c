@@ -63,7 +63,7 @@ static s64 queue_margin(const struct vrq_domain *own, const struct vrq_domain *o
 /* One CPU of a domain, the next one each time */
 static int cpu_in_turn(const struct vrq_domain *domain, unsigned int *last)
 {
-	/* Pairs with the release in join() */
+	/* Pairs with the release in join() in domain.c */
 	unsigned int nr = smp_load_acquire(&domain->nr_cpus), i = *last + 1;
 
 	if (i >= nr)
@@ -121,10 +121,8 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 }
 
 /*
- * Who of this domain is ahead of whom? The slice of @curr has just been renewed. Returns
- * true if the next pick is to take a task from the queue of another CPU.
- *
- * Looks at the next few CPUs, without a lock.
+ * Compare with the next few CPUs of this domain, without a lock: the slice of @curr has just
+ * been renewed. Returns true if the next pick is to take a task from the queue of one of them.
  *
  * If one of them runs a task that @curr should go before by half a turn, @curr is to wait
  * in the shared queue. The tick is no substitute: it finds a task that waits behind one

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How CPUs and domains even out.
+ * How CPUs and domains even out: a CPU whose slice has ended takes from others what should
+ * run first.
  */
 #ifndef _KERNEL_SCHED_VRQ_EVEN_H
 #define _KERNEL_SCHED_VRQ_EVEN_H

@@ -17,7 +17,7 @@
  * up to date once a jiffy, by one CPU, which goes through the CPUs that have tasks of the
  * group. So they are about a millisecond old, and a switch writes nothing that is not its
  * CPU's own. The tick does it for some groups in each jiffy, in turns: for each one within
- * about 20 ms, or later where more than 1,000 groups have something to do. It also finds
+ * about 20 ms, or later where more than SWEEP_MAX times the jiffies in that are counted. It also finds
  * those that have nothing to do any more, and do not count in their parents. Between two
  * such turns whoever gets a new slice or wakes up does it.
  *

@@ -64,7 +64,7 @@ static bool within_scost(struct rq *rq, const struct task_struct *p)
 	       rq->vrq.scost - p->vrq.scost < threshold * SCOST_UNIT;
 }
 
-/* The time-out as it was set: AUTOMATIC; 0, not cached at all; or ms */
+/* The time-out as it was set: AUTOMATIC; 0, such tasks wait in the shared queue; or ms */
 static int timeout_setting(const struct task_struct *p)
 {
 	return p->policy == SCHED_NORMAL || p->policy == SCHED_ISO ?
@@ -84,8 +84,10 @@ static unsigned int timeout_ms(int setting)
 }
 
 /**
- * vrq_cacheable - are tasks like this one cached at all?
+ * vrq_cacheable - may tasks like this one wait in the queue of their CPU?
  * @p: the task
+ *
+ * Return: true if so, as long as their data is hot there at the least.
  */
 bool vrq_cacheable(const struct task_struct *p)
 {
@@ -93,10 +95,12 @@ bool vrq_cacheable(const struct task_struct *p)
 }
 
 /**
- * vrq_cache_hot - shall a cached task wait for its CPU alone?
+ * vrq_cache_hot - is the data of a task in the queue of its CPU taken to be hot there?
  * @rq: its home, locked
  * @p: the task
- * @waited: for how long it has, ns
+ * @waited: for how long it has waited, ns
+ *
+ * Return: true if so.
  */
 bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited)
 {

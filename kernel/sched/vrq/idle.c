@@ -338,6 +338,8 @@ bool vrq_no_work_in(struct vrq_domain *domain,
 /**
  * vrq_core_is_shared - is another thread of a CPU's core busy?
  * @cpu: the CPU
+ *
+ * Return: true if so. A hint.
  */
 bool vrq_core_is_shared(int cpu)
 {

@@ -134,7 +134,7 @@ static void sum_up(struct vrq_domain *domain)
 	u64 mean = div_u64(machine.weight, machine.cpus);
 	unsigned int i, nr;
 
-	/* pairs with the release in join(): the CPUs are there by then */
+	/* Pairs with the release in join() in domain.c: the CPUs are there by then */
 	nr = smp_load_acquire(&domain->nr_cpus);
 	for (i = 0; i < nr; i++) {
 		part = load_of_cpu(domain->cpus[i]);
@@ -338,25 +338,30 @@ bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
  */
 struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 {
+	struct vrq_domain *domains[DOMAINS_MAX], *domain;
 	struct vrq_load load = {}, part;
-	struct vrq_domain *domain;
-	unsigned int cpus, domains = 0;
-	int leader;
+	unsigned int cpus, n = 0, i;
+	int cpu;
 
 	if (nr_cpus <= CPUS_MAX)
 		return load_of_cpus(mask);
 
-	vrq_for_each_cpu_unlocked(leader, &vrq_machine.domains) {
-		domain = vrq_domain_led_by(leader);
-		cpus = hweight_long(vrq_local_mask(domain, mask) &
-				    READ_ONCE(domain->online));
-		if (!cpus)
+	for_each_cpu_and(cpu, mask, cpu_online_mask) {
+		domain = vrq_domain_of(cpu);
+		for (i = 0; i < n && domains[i] != domain; i++)
+			;
+		if (i < n)
 			continue;
-		if (++domains > DOMAINS_MAX) {
+		if (n == DOMAINS_MAX) {
 			load = vrq_load_of_machine();
 			take_part(&load, min(nr_cpus, load.cpus), load.cpus);
 			return load;
 		}
+		domains[n++] = domain;
+		cpus = hweight_long(vrq_local_mask(domain, mask) &
+				    READ_ONCE(domain->online));
+		if (!cpus)
+			continue;
 		part = load_of_domain(domain, cpus);
 		load.weight += part.weight;
 		load.own += part.own;

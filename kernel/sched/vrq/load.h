@@ -12,7 +12,7 @@
  * @weight: sum of p->vrq.weight over the tasks that are queued on them, but for
  *	SCHED_IDLE ones
  * @own: the same of p->vrq.own_weight: what it would be if there were no groups
- * @unconfined: the part of that of tasks that every CPU may run
+ * @unconfined: the part of @weight of tasks that every CPU may run
  * @idle: the sum over SCHED_IDLE tasks: next to others they count for nothing
  * @cpus: how many CPUs these are, at least 1
  * @lateness: how late tasks used up their slices, on the mean, ns; vrq_load_of() leaves

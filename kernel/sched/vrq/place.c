@@ -9,7 +9,8 @@
  *
  *  - at once, when it has used up a slice, or made room for a task from elsewhere,
  *    on a CPU with more to do than the mean of those that it may use;
- *  - when its CPU runs a higher class;
+ *  - when its CPU runs a higher class, or is one of nohz_full=; always if it is a SCHED_ISO
+ *    task, or one for whose data no time-out is set, see hot.c;
  *  - later, for the reasons that expire.c has.
  *
  * The idea of keeping tasks at a CPU is VRQ's of 2015, where such tasks stayed in
@@ -348,9 +349,6 @@ static bool promote_for(struct rq *rq, enum vrq_level level)
 	return true;
 }
 
-/* Of a CPU's time starved tasks of a level get a slice in so many */
-#define PROMOTE_EVERY	20
-
 static void promote(struct rq *rq, enum vrq_level level)
 {
 	u64 *next = level == VRQ_IDLE ? &rq->vrq.next_idle_promotion :
@@ -364,7 +362,7 @@ static void promote(struct rq *rq, enum vrq_level level)
 	if (level == VRQ_NORMAL && vrq_queue_promote_kthread(&rq->vrq.pinned, now))
 		return;
 	if (promote_for(rq, level))
-		*next += (PROMOTE_EVERY - 1) * vrq_rr_ns();
+		*next += (VRQ_PROMOTE_EVERY - 1) * vrq_rr_ns();
 }
 
 /**

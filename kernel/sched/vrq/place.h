@@ -19,8 +19,8 @@
  *    it, the domain's lock. Under the domain's lock alone one may walk the queue
  *    and read, of the tasks in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change
  *    only while their task is out of it. The exception are a task's level, deadline,
- *    promoted, waited, since and slept_us, which vrq_shared_promote() changes under
- *    the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
+ *    promoted, promoted_at, waited, since and slept_us, which vrq_shared_promote()
+ *    changes under the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
  *    does.
  *  - Nobody steps over many tasks with such a lock held because they may not run
  *    on its CPU: in a shared queue they are kept apart by mask, see shared.c, and
@@ -47,25 +47,32 @@
  * missed, as said below and in group.c; hints; and what the watchdog and /proc show.
  * So KCSAN, which covers these files, reports nothing of them ("make soak CONFIG=kcsan").
  *
- * On no path but CPU hotplug, a switch to or from the fair class, the setting of
- * tunables and the watchdog, which holds no lock, does anybody go through all CPUs, or
- * all domains: a wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle
- * CPUs, a tick at 4 CPUs and 2 domains' queues and, one CPU of a domain each jiffy, at
- * those of that domain, the end of a slice at 4 CPUs of the own domain, another one's
- * queue and one CPU of that. A CPU without work looks at up to 20 others that offer
- * something and 5 domains' queues, for normal tasks, then for SCHED_IDLE ones; and again
- * once it has said that it is idle. Groups are the exception: to sum one up somebody goes
- * through the CPUs that have tasks of it, at a tick of one CPU in a jiffy for up to 64 of
- * them, and at a wake-up or the end of a slice for those around the task that were not in
- * this jiffy. And when a limit is refilled its timer goes through the tasks that were
- * stopped, and holds a lock for 32 at a time.
+ * On no path but CPU hotplug, a switch to or from the fair class, the setting of tunables and
+ * the watchdog, which holds no lock, does anybody go through all CPUs, or all domains: a wake-
+ * up looks at up to 5 CPUs and into up to 9 domains' masks of idle CPUs, and once more as the
+ * task begins to wait. A tick looks at 4 CPUs and 2 domains' queues and, one CPU of a domain
+ * each jiffy, at those of that domain and of an idle one; and while a CPU is idle it looks for
+ * one as a wake-up does, for up to 14 tasks. The end of a slice looks at 4 CPUs of the own
+ * domain, another one's queue and one CPU of that. What a task that may not run everywhere has
+ * a right to is read from up to 16 CPUs or 8 domains: at its wake-ups, at the end of its
+ * slices, and as it is taken from elsewhere. Domains that are passed over, by their distance or
+ * for an empty mask, do not count.
+ *
+ * A CPU without work looks at up to 20 others that offer something and 5 domains' queues, for
+ * normal tasks, then for SCHED_IDLE ones; and again once it has said that it is idle.
+ *
+ * Groups are the exception: to sum one up somebody goes through the CPUs that have tasks of it,
+ * at a tick of one CPU in a jiffy for up to 64 of them, and at a wake-up or the end of a slice
+ * for those around the task that were not in this jiffy. And when a limit is refilled its timer
+ * goes through the tasks that were stopped, and holds a lock for 32 at a time.
  *
  * No wake-up is lost:
  *
- *   a task begins to wait              a CPU goes idle (vrq_pick_task())
+ *   a task begins to wait              a CPU goes idle (vrq_search())
  *     queue it: earliest and, for        set its bit in the domain's idle
  *     a CPU's queue, offers              smp_mb__after_atomic()       [B]
- *     smp_mb()                   [A]     set the domain in idle_domains
+ *     smp_mb()                   [A]     set the domain in idle_domains, or
+ *                                        idle_isolated
  *     set the domain in                  look once more: the own domain's queue
  *     vrq_work_domains                   and offers, vrq_work_domains and those
  *     read idle and idle_domains,        of the domains in there
@@ -77,7 +84,9 @@
  * may have passed it over meanwhile. So has a CPU without work that looks at a few
  * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
  * its queue, and for what waits in its domain's shared queue, at each tick: a task
- * waits beside an idle CPU for no longer than that.
+ * waits beside an idle CPU for no longer than that; where tasks of more than five masks
+ * are in the shared queue, than it takes to get round, four masks a tick. Isolated CPUs look
+ * in their own domain only, and depend on kicks.
  *
  * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
  * its bit or, in other domains, whose offered_afar is not set. It clears that itself,

@@ -117,23 +117,24 @@ struct vrq_queue {
  * @next_for_idle: the same at the ticks of a SCHED_IDLE task. Not one for both: a slice
  *	is so many ticks that it could be the same domain at the end of each
  * @sample: where a wake-up's last look at a few CPUs of a domain ended
- * @next_sampled: where the tick's last look at a few CPUs of the machine ended. Not one
- *	for both, nor for the next two: some CPUs would never be looked at
+ * @next_sampled: where the tick's last look at a few CPUs of the machine ended. It, @sample
+ *	and the next two are four, for with one in common some CPUs would never be looked at
  * @next_near: the same of a look at the own domain when a slice was used up
  * @next_afar: the same of one at another domain
  * @offers: the levels for which this CPU's bits in the domain's masks of CPUs to
  *	take tasks from are set, see place.c
  * @shared_ticks: at how many ticks in a row another thread of the core was busy while
  *	a core was idle
+ * @spread: the current task is to leave for such a core, see spread.c
  * @slot_offered: the task in @slot may be taken by a CPU without work
- * @spread: the current task is to leave for that core
  * @limit_timer: looks whether the running task has to stop before the next tick, because its
  *	group reaches its limit, see throttle.c
  * @retry: queued when a pick had to leave a task because its run queue was
  *	locked, and has found nothing else to run
  *
- * All protected by rq->lock. The first line is what other CPUs read, the rest is
- * this CPU's own, but for those who hold the lock.
+ * All protected by rq->lock, but for @kicked_for. What other CPUs read comes first: a line,
+ * or two with CONFIG_SCHED_SMT. Of the rest they read the keys in @queue at the end of their
+ * slices, and the watchdog @ticks; all else is this CPU's own, but for those who hold the lock.
  */
 struct vrq_rq {
 	atomic64_t		priodl ____cacheline_aligned_in_smp;

@@ -62,7 +62,7 @@ static int was_kicked_for(struct rq *rq)
 /*
  * Runs on the kicked CPU with interrupts off, so never in the midst of its
  * __schedule(): that could clear a flag set from afar after it has looked for tasks
- * for the last time. If the CPU is no longer idle, the kick is another one's.
+ * for the last time. If the CPU is no longer idle, it hands the kick on to another one.
  */
 static void kicked(struct irq_work *work)
 {
@@ -122,7 +122,7 @@ static struct task_struct *look_elsewhere(struct rq *rq, bool *missed)
 	return p;
 }
 
-/* For want of anything for it: what the shared queue holds after all, and look_elsewhere() */
+/* Nothing waits for this CPU alone: take from the shared queue of its domain, or elsewhere */
 static struct task_struct *look_everywhere(struct rq *rq, bool *missed)
 {
 	struct task_struct *p = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A CPU that has nothing to do.
+ * Where a CPU that has nothing to do looks for a task.
  */
 #ifndef _KERNEL_SCHED_VRQ_SEARCH_H
 #define _KERNEL_SCHED_VRQ_SEARCH_H

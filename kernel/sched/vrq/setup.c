@@ -5,6 +5,7 @@
  * Made at boot if it is chosen there, else when it is switched to for the first time.
  */
 #include <linux/init.h>
+#include <linux/mutex.h>
 
 #include "counters.h"
 #include "domain.h"
@@ -17,7 +18,9 @@
 #include "tunables.h"
 #include "watchdog.h"
 
+/* Written with the mutex held, or at boot */
 static bool domains_done, rest_done;
+static DEFINE_MUTEX(mutex);
 
 static int set_up_domains(void)
 {
@@ -73,11 +76,13 @@ late_initcall_sync(set_up_at_boot);
 /**
  * vrq_set_up - make what VRQ needs, if that has not been done
  *
- * May sleep. Calls do not overlap.
+ * May sleep.
  *
  * Return: 0 or an error of cpuhp_setup_state() or kthread_run().
  */
 int vrq_set_up(void)
 {
+	guard(mutex)(&mutex);
+
 	return set_up_domains() ?: set_up_rest();
 }

@@ -103,7 +103,7 @@ static void kick_beside(int this_cpu)
 	int cpu;
 
 	for_each_cpu(cpu, cpu_smt_mask(this_cpu)) {
-		/* Not online: stopped for a reboot, see claim() in idle.c */
+		/* Not online: stopped for a reboot, see claim_in() in idle.c */
 		if (READ_ONCE(cpu_rq(cpu)->vrq.gives_way) && cpu_online(cpu))
 			irq_work_queue_on(&cpu_rq(cpu)->vrq.kick, cpu);
 	}

@@ -30,6 +30,8 @@ static inline bool vrq_smt_gives_way(struct rq *rq, struct task_struct *p)
 /**
  * vrq_smt_gave_way - does this CPU idle because another thread is to go ahead?
  * @rq: its run queue, locked
+ *
+ * Return: true if so.
  */
 static inline bool vrq_smt_gave_way(struct rq *rq)
 {

@@ -94,7 +94,7 @@ bool vrq_offered_here(struct rq *rq, int cpu, bool near)
 		      READ_ONCE(from->offered_afar);
 }
 
-/* The same of one of the CPUs of a domain, from @first on */
+/* Take a task that waits for one of the CPUs of a domain, from index @first on */
 static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 				 unsigned int first, enum vrq_level level,
 				 bool *missed)
@@ -111,7 +111,7 @@ static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 		if (vrq_offered_here(rq, domain->cpus[i], near))
 			p = vrq_take_offered(rq, domain->cpus[i], level, VRQ_KEY_NONE,
 					     missed);
-		/* After the last try it looks again at the others' kicks, see place.h */
+		/* What is left over gets a CPU by a kick at its own CPU's next tick, see place.h */
 		if (p || !--tries)
 			return p;
 		cpus &= ~BIT(i);

@@ -35,7 +35,6 @@
 #include "entity.h"
 #include "group.h"
 #include "limit.h"
-#include "setup.h"
 #include "switch.h"
 #include "../pelt.h"
 
@@ -360,10 +359,6 @@ static int switch_locked(bool to_vrq)
 	if (to_vrq == sched_vrq_enabled())
 		return 0;
 
-	err = to_vrq ? vrq_set_up() : 0;
-	if (err)
-		return err;
-
 	WRITE_ONCE(sched_vrq_active, !to_vrq);
 	static_branch_enable(&__sched_vrq_switched);
 	static_branch_enable(&__sched_vrq_enabled);
@@ -384,13 +379,13 @@ static int switch_locked(bool to_vrq)
 
 /**
  * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
- * @to_vrq: to VRQ, else to the fair class
+ * @to_vrq: to VRQ, for which vrq_set_up() has been called, else to the fair class
  *
  * May sleep. No task runs for a time in proportion to the number of runnable tasks, and of
  * task groups on each CPU. Does nothing if that one is active already.
  *
- * Return: 0, -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
- * or a task that exits does not come to its end, or an error of vrq_set_up().
+ * Return: 0, or -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
+ * or a task that exits does not come to its end.
  */
 int vrq_switch(bool to_vrq)
 {
@@ -475,7 +470,9 @@ void vrq_let_in(void)
 }
 
 /**
- * vrq_switches - how often the scheduler has been changed since boot
+ * vrq_switches - how often the scheduler has been changed
+ *
+ * Return: the number since boot.
  */
 unsigned int vrq_switches(void)
 {

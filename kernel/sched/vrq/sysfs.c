@@ -6,6 +6,7 @@
 #include <linux/kobject.h>
 #include <linux/sysfs.h>
 
+#include "setup.h"
 #include "switch.h"
 #include "watchdog.h"
 
@@ -21,7 +22,7 @@ static ssize_t active_store(struct kobject *kobj, struct kobj_attribute *attr,
 	int err;
 
 	if (sysfs_streq(buf, "vrq"))
-		err = vrq_switch(true);
+		err = vrq_set_up() ?: vrq_switch(true);
 	else if (sysfs_streq(buf, "fair"))
 		err = vrq_switch(false);
 	else

@@ -205,7 +205,9 @@ static void resume_on(int cpu, struct vrq_group *group)
  * vrq_throttled - do tasks wait for a limit to be refilled, or is there a debt to be paid?
  * @cfs_b: the limit, of a group; its lock is held
  *
- * Asked by mainline's timer, which goes on if so.
+ * Asked by mainline's timer.
+ *
+ * Return: true if so, and then the timer goes on.
  */
 bool vrq_throttled(struct cfs_bandwidth *cfs_b)
 {

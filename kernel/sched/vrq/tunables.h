@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What can be set in /proc/sys/kernel under sched=vrq, as under BFS. What belongs
- * to task caching is in hot.c, to SCHED_ISO in iso.c, to SMT nice in smt.c.
+ * What can be set in /proc/sys/kernel under sched=vrq, as under BFS. The time-outs of caches
+ * are in hot.c, what belongs to SCHED_ISO is in iso.c, to SMT nice in smt.c, and
+ * sched_vrq_stall_ms in watchdog.c.
  */
 #ifndef _KERNEL_SCHED_VRQ_TUNABLES_H
 #define _KERNEL_SCHED_VRQ_TUNABLES_H

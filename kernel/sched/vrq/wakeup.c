@@ -110,7 +110,7 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 			    bool trusted)
 {
 	const struct vrq_domain *domain = vrq_domain_of(prev);
-	/* Pairs with the release in join() */
+	/* Pairs with the release in join() in domain.c */
 	unsigned int i, tries, nr = smp_load_acquire(&domain->nr_cpus);
 
 	/* It could preempt only a SCHED_IDLE task */

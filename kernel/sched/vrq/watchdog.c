@@ -45,9 +45,6 @@
 #define STALL_MIN_MS	100
 #define STALL_MAX_MS	(3600 * MSEC_PER_SEC)
 
-/* A task of a level that starves gets one slice in so many, see vrq_promote_starved() */
-#define SLICES_STARVED	20
-
 /* When to try again after a switch that failed, ms: later each time, up to */
 #define RETRY_MS	500
 #define RETRY_MAX_MS	(30 * MSEC_PER_SEC)
@@ -242,14 +239,14 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 	u64 extra = 0;
 
 	if (level == VRQ_IDLE) {
-		slices *= SLICES_STARVED;
+		slices *= VRQ_PROMOTE_EVERY;
 		extra += VRQ_STARVED_NS;
 	}
 	/* SCHED_ISO that has used up its part is one of them, as is SCHED_IDLE once promoted */
 	if (level != VRQ_NORMAL)
 		slices += look->waiting[VRQ_NORMAL];
 	if (level != VRQ_ISO && look->iso) {
-		slices *= SLICES_STARVED;
+		slices *= VRQ_PROMOTE_EVERY;
 		extra += VRQ_STARVED_NS;
 	}
 
@@ -518,7 +515,9 @@ int vrq_watchdog_start(void)
 }
 
 /**
- * vrq_fallbacks - how often the fair class took over since boot, not by an administrator
+ * vrq_fallbacks - how often the fair class took over, not by an administrator
+ *
+ * Return: the number since boot.
  */
 unsigned int vrq_fallbacks(void)
 {
@@ -526,7 +525,9 @@ unsigned int vrq_fallbacks(void)
 }
 
 /**
- * vrq_fallback_reason - why it did for the last time, "none" if it never did
+ * vrq_fallback_reason - why it did for the last time
+ *
+ * Return: the reason, "none" if it never did.
  */
 const char *vrq_fallback_reason(void)
 {
