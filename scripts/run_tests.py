@@ -159,6 +159,7 @@ PLANS = [
     Plan(
         "virtual", 8, "vrq", ["domains", "fairness", "masks", "counters"], append="sched_vrq_domain=2", what="domains"
     ),
+    Plan("virtual", 16, "vrq", ["reach"], append="sched_vrq_domain=1", what="domains"),
     Plan("virtual", 4, "vrq", ["counters"], append="isolcpus=3", what="isolated", short_turns=True),
     *(Plan("virtual", 4, sched, ["isolated"], append="isolcpus=2-3", what="isolcpus") for sched in ("vrq", "fair")),
     # under both; cgroup v1 needs a guest in which v2 has not taken the controller

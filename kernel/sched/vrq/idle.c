@@ -219,6 +219,37 @@ static int claim_on_nodes(const struct vrq_domain *own, struct cpumask *mask,
 	return -1;
 }
 
+/* Where claim_in_turn() goes on, by the leader */
+static DEFINE_PER_CPU(int, next_claimed);
+
+/*
+ * The same, in the next few domains each time, near or far, for a task that may not run in all
+ * of them: those that were looked at before may be none of its.
+ */
+static int claim_in_turn(const struct vrq_domain *own, struct cpumask *mask,
+			 const struct task_struct *p)
+{
+	int leader = this_cpu_read(next_claimed), tries = CLAIM_DOMAINS, first = -1, cpu = -1;
+	struct vrq_domain *domain;
+
+	while (cpu < 0 && tries--) {
+		leader = vrq_next_unlocked(mask, leader);
+		if (leader >= small_cpumask_bits)
+			leader = vrq_next_unlocked(mask, 0);
+		/* Once around, or there is none */
+		if (leader >= small_cpumask_bits || leader == first)
+			break;
+		if (first < 0)
+			first = leader;
+		domain = vrq_domain_led_by(leader++);
+		if (domain != own && still_there(domain, mask, has_idle))
+			cpu = claim_in(domain, p, 0);
+	}
+	this_cpu_write(next_claimed, leader);
+
+	return cpu;
+}
+
 /**
  * vrq_claim_idle - take the nearest idle CPU for a task
  * @p: the task; it is not being changed
@@ -227,8 +258,11 @@ static int claim_on_nodes(const struct vrq_domain *own, struct cpumask *mask,
  * In the same domain: @near itself, another CPU; of cores with several threads one
  * that is idle as a whole, else @near, a sibling in its core, another CPU. Then in
  * another domain of the same node, then in any. The order of distances is that of
- * the -gc branch of BFS. Looks into a few domains. An isolated CPU other than @near gets
+ * the -gc branch of BFS. Looks into a few domains; for a task that may not run in all of
+ * them into a few more, the next ones each time. An isolated CPU other than @near gets
  * only who may run on no other.
+ *
+ * Interrupts are off.
  *
  * Return: the CPU, to which the caller must now queue a task or which it must
  * kick; -1 if none was found.
@@ -248,8 +282,10 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 		return cpu;
 
 	cpu = claim_on_nodes(own, mask, p, true, &tries);
+	if (cpu < 0 && tries)
+		cpu = claim_on_nodes(own, mask, p, false, &tries);
 
-	return cpu >= 0 || !tries ? cpu : claim_on_nodes(own, mask, p, false, &tries);
+	return cpu >= 0 || tries || !vrq_confined(p) ? cpu : claim_in_turn(own, mask, p);
 }
 
 /**

@@ -48,15 +48,15 @@
  * So KCSAN, which covers these files, reports nothing of them ("make soak CONFIG=kcsan").
  *
  * On no path but CPU hotplug, a switch to or from the fair class, the setting of tunables and
- * the watchdog, which holds no lock, does anybody go through all CPUs, or all domains: a wake-
- * up looks at up to 5 CPUs and into up to 9 domains' masks of idle CPUs, and once more as the
- * task begins to wait. A tick looks at 4 CPUs and 2 domains' queues and, one CPU of a domain
- * each jiffy, at those of that domain and of an idle one; and while a CPU is idle it looks for
- * one as a wake-up does, for up to 14 tasks. The end of a slice looks at 4 CPUs of the own
- * domain, another one's queue and one CPU of that. What a task that may not run everywhere has
- * a right to is read from up to 16 CPUs or 8 domains: at its wake-ups, at the end of its
- * slices, and as it is taken from elsewhere. Domains that are passed over, by their distance or
- * for an empty mask, do not count.
+ * the watchdog, which holds no lock, does anybody go through all CPUs, or all domains: a
+ * wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle CPUs, 17 for a task
+ * that may not run everywhere, and once more as the task begins to wait. A tick looks at 4 CPUs
+ * and 2 domains' queues and, one CPU of a domain each jiffy, at those of that domain and of an
+ * idle one; and while a CPU is idle it looks for one as a wake-up does, for up to 14 tasks. The
+ * end of a slice looks at 4 CPUs of the own domain, another one's queue and one CPU of that.
+ * What a task that may not run everywhere has a right to is read from up to 16 CPUs or 8
+ * domains: at its wake-ups, at the end of its slices, and as it is taken from elsewhere.
+ * Domains that are passed over, by their distance or for an empty mask, do not count.
  *
  * A CPU without work looks at up to 20 others that offer something and 5 domains' queues, for
  * normal tasks, then for SCHED_IDLE ones; and again once it has said that it is idle.
@@ -84,9 +84,12 @@
  * may have passed it over meanwhile. So has a CPU without work that looks at a few
  * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
  * its queue, and for what waits in its domain's shared queue, at each tick: a task
- * waits beside an idle CPU for no longer than that; where tasks of more than five masks
- * are in the shared queue, than it takes to get round, four masks a tick. Isolated CPUs look
- * in their own domain only, and depend on kicks.
+ * waits beside an idle CPU for no longer than that. There are three exceptions. Where tasks of
+ * more than five masks are in the shared queue, it takes as long as to get round, four masks a
+ * tick. A task that may run in few of many domains with idle CPUs is sent to one of its own
+ * within as many ticks as it takes to ask all, eight at a time. Isolated CPUs look in their own
+ * domain only, and depend on kicks; and with nohz_full= a CPU that runs a real-time task may
+ * have no tick to kick from: then the deadline server sees to who waits there.
  *
  * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
  * its bit or, in other domains, whose offered_afar is not set. It clears that itself,
