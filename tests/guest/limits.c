@@ -523,6 +523,35 @@ static void debt_is_paid(struct calls *calls)
 		     (unsigned long long)(used / MSEC));
 }
 
+/* A debt that takes 10 s to be paid keeps nobody who is killed */
+static void killed_in_debt(struct calls *calls)
+{
+	pid_t caller, other;
+	uint64_t ns;
+
+	make_group("calls");
+	set_limit("calls", 2, 100);
+	other = spawn_in("calls", hog, NULL);
+	caller = spawn_in("calls", stay_in_the_kernel, calls);
+	start_all(&caller, 1);
+	sleep_ns(2 * CALL_NS);
+	move_to("", caller);
+	finish(caller);
+	start_all(&other, 1);
+	sleep_ns(3 * CALL_NS);
+	ns = now_ns();
+	finish(other);
+	ns = now_ns() - ns;
+	drop_group("calls");
+	if (!under_vrq()) {
+		ksft_test_result_skip("a task that is killed while its group is in debt: fair\n");
+		return;
+	}
+	timed_result(ns <= 3 * CALL_NS,
+		     "a task that is killed while its group is in debt ends after %llu ms\n",
+		     (unsigned long long)(ns / MSEC));
+}
+
 /* What is used there is paid back, all of it */
 static void long_calls(void)
 {
@@ -549,6 +578,7 @@ static void long_calls(void)
 		     "a limit of 10%%, in calls of 100 ms: %llu of %llu ms are used\n",
 		     (unsigned long long)(used / MSEC), (unsigned long long)(ns / MSEC));
 	debt_is_paid(&calls);
+	killed_in_debt(&calls);
 	munmap(calls.bytes, 192 * CALL_BYTES);
 }
 
@@ -1176,7 +1206,7 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(55);
+	ksft_set_plan(56);
 	be_supervisor_of_groups();
 
 	limits(1);

@@ -125,10 +125,14 @@ static bool draw(struct rq *rq, struct vrq_group *group)
  * works between two pieces of work. Its thread for polling holds a lock then, for which
  * those may wait who set up, change or close one of its rings, as under the fair class.
  *
+ * Nor who is killed: a debt may be one of hours, and that is to end.
+ *
  * Return: true if so.
  */
-bool vrq_limit_stops(const struct task_struct *p)
+bool vrq_limit_stops(struct task_struct *p)
 {
+	if (fatal_signal_pending(p))
+		return false;
 	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
 		return false;
 
@@ -136,7 +140,7 @@ bool vrq_limit_stops(const struct task_struct *p)
 }
 
 /* See vrq_limit_charge() */
-void __vrq_limit_charge(struct rq *rq, const struct task_struct *p, struct vrq_group *group,
+void __vrq_limit_charge(struct rq *rq, struct task_struct *p, struct vrq_group *group,
 			s64 delta)
 {
 	bool stops = vrq_limit_stops(p);

@@ -8,8 +8,8 @@
 #include "group.h"
 
 #ifdef CONFIG_CFS_BANDWIDTH
-bool vrq_limit_stops(const struct task_struct *p);
-void __vrq_limit_charge(struct rq *rq, const struct task_struct *p, struct vrq_group *group,
+bool vrq_limit_stops(struct task_struct *p);
+void __vrq_limit_charge(struct rq *rq, struct task_struct *p, struct vrq_group *group,
 			s64 delta);
 struct vrq_group *__vrq_limit_reached(struct rq *rq, struct vrq_group *group, s64 *left);
 bool vrq_limit_stop(struct rq *rq, struct vrq_group *group);
@@ -36,7 +36,7 @@ static inline struct vrq_group *vrq_limited_group(const struct task_struct *p)
  * @p: the task
  * @delta: for how long, ns
  */
-static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, s64 delta)
+static inline void vrq_limit_charge(struct rq *rq, struct task_struct *p, s64 delta)
 {
 	struct vrq_group *group = vrq_limited_group(p);
 
@@ -63,7 +63,7 @@ static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct ta
 	return unlikely(group) ? __vrq_limit_reached(rq, group, left) : NULL;
 }
 #else
-static inline void vrq_limit_charge(struct rq *rq, const struct task_struct *p, s64 delta) { }
+static inline void vrq_limit_charge(struct rq *rq, struct task_struct *p, s64 delta) { }
 #endif
 
 #endif /* _KERNEL_SCHED_VRQ_LIMIT_H */

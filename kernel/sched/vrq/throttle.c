@@ -76,7 +76,7 @@ void vrq_throttle_out(struct rq *rq, struct task_struct *p)
 		vrq_limit_go(rq, group, rq_clock(rq) - part->throttled_at);
 }
 
-static bool may_stop(const struct task_struct *p)
+static bool may_stop(struct task_struct *p)
 {
 	return vrq_task(p) && vrq_limit_stops(p);
 }
@@ -187,6 +187,22 @@ static bool resume_some(struct rq *rq, struct vrq_group *group)
 	return !list_empty(throttled);
 }
 
+/* Let those go on that are killed, of some: others' turn comes the next time */
+static void resume_killed(struct rq *rq, struct vrq_group *group)
+{
+	struct list_head *throttled = &vrq_group_part(rq, group)->throttled;
+	struct task_struct *p;
+	int i;
+
+	for (i = 0; i < RESUME_BATCH && !list_empty(throttled); i++) {
+		p = list_first_entry(throttled, struct task_struct, vrq.throttled);
+		if (fatal_signal_pending(p))
+			resume(rq, p);
+		else
+			list_move_tail(&p->vrq.throttled, throttled);
+	}
+}
+
 static void resume_on(int cpu, struct vrq_group *group)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -196,7 +212,11 @@ static void resume_on(int cpu, struct vrq_group *group)
 	do {
 		rq_lock_irqsave(rq, &rf);
 		update_rq_clock(rq);
-		more = vrq_limit_refill(rq, group) && resume_some(rq, group);
+		more = vrq_limit_refill(rq, group);
+		if (more)
+			more = resume_some(rq, group);
+		else
+			resume_killed(rq, group);
 		rq_unlock_irqrestore(rq, &rf);
 	} while (more);
 }
@@ -221,8 +241,8 @@ bool vrq_throttled(struct cfs_bandwidth *cfs_b)
  * vrq_unthrottle - a limit has been refilled: let those go on who wait for that
  * @cfs_b: the limit, of a group; its lock is not held
  *
- * As long as something is left for their CPUs. It begins with another CPU each time, for
- * there may be too little for all of them.
+ * As long as something is left for their CPUs, and those that are killed even so. It begins
+ * with another CPU each time, for there may be too little for all of them.
  */
 void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
