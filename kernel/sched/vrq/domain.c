@@ -161,19 +161,16 @@ static void join(int cpu)
 	struct vrq_member *member = &per_cpu(vrq_members, cpu);
 
 	domain->node = cpu_to_node(domain->leader);
+	/* What was counted there is now counted anew, or is that of an isolated CPU */
+	atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
+	atomic64_sub(atomic64_xchg(&own->own_weight, 0), &vrq_machine.own_weight);
+	atomic64_sub(atomic64_xchg(&own->unconfined, 0), &vrq_machine.unconfined);
+	atomic64_sub(atomic64_xchg(&own->idle_weight, 0), &vrq_machine.idle_weight);
+	atomic64_sub(atomic64_xchg(&own->lateness, 0), &vrq_machine.lateness);
 	if (domain == own) {
 		cpumask_set_cpu(cpu, &vrq_machine.domains);
 		WRITE_ONCE(vrq_machine.nr_domains, vrq_machine.nr_domains + 1);
 	} else {
-		/* What was counted there is now counted here */
-		atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
-		atomic64_sub(atomic64_xchg(&own->own_weight, 0),
-			     &vrq_machine.own_weight);
-		atomic64_sub(atomic64_xchg(&own->unconfined, 0),
-			     &vrq_machine.unconfined);
-		atomic64_sub(atomic64_xchg(&own->idle_weight, 0),
-			     &vrq_machine.idle_weight);
-		atomic64_sub(atomic64_xchg(&own->lateness, 0), &vrq_machine.lateness);
 		own->nr_cpus = 0;
 		domain->cpus[domain->nr_cpus] = cpu;
 		member->index = domain->nr_cpus;
