@@ -497,6 +497,39 @@ static void beside_a_heavy_one(void)
 		   used, ideal);
 }
 
+#define AT_ONCE_NS	(3 * MSEC)
+#define AT_ONCE_EACH_NS	(28 * MSEC)
+
+/* As many wake up at one moment, as nobody of their group has been runnable for a while */
+static void work_at_once(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		sleep_until((now_ns() / AT_ONCE_EACH_NS + 1) * AT_ONCE_EACH_NS);
+		use_ns(AT_ONCE_NS);
+	}
+}
+
+/*
+ * A group in a light one has no more than that one, whatever its own weight, and whether it
+ * counts there at the moment or not.
+ */
+static void heavy_in_a_light_one(void)
+{
+	struct crew *inside;
+
+	make_group("light");
+	group_put("light", "cpu.weight", "1");
+	inside = hire("light/heavy", 10000, cpus, work_at_once, NULL);
+	hire_hogs("b", 100, 2 * cpus);
+	begin_and_watch();
+	dismiss();
+	drop_group("light");
+	vrq_result(percent(inside->used, WATCH_NS) <= 3 * cpus,
+		   "those who wake up at once, in a heavy group in one of weight 1, have %.1f%% of a CPU (ideal %.1f)\n",
+		   percent(inside->used, WATCH_NS), 100.0 * cpus / 101);
+}
+
 static void bound_beside_free(const char *how, void (*bind)(const struct crew *))
 {
 	struct crew *bound;
@@ -854,7 +887,7 @@ int main(void)
 	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
 		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
 	need_groups();
-	ksft_set_plan(40);
+	ksft_set_plan(41);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
@@ -877,6 +910,7 @@ int main(void)
 	one_of_many_stays();
 	one_heavy_task();
 	beside_a_heavy_one();
+	heavy_in_a_light_one();
 	bound_groups();
 	autogroups();
 	weight_changes();

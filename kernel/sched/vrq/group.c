@@ -410,7 +410,8 @@ static void add(struct rq *rq, struct vrq_group *group, enum vrq_kind kind, long
 	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 
 	WRITE_ONCE(part->weight[kind], part->weight[kind] + more);
-	if (more <= 0)
+	/* At 0 it may have been missed, see sum_up() */
+	if (more < 0)
 		return;
 
 	if (!cpumask_test_cpu(cpu_of(rq), group->cpus))
