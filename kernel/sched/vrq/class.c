@@ -433,6 +433,8 @@ static void count_tick(struct rq *rq)
 void __vrq_tick(struct rq *rq)
 {
 	count_tick(rq);
+	/* It may have stopped for want of a task whose lock it could take */
+	start_server(rq, vrq_curr(rq));
 	vrq_load_tick(cpu_of(rq));
 	vrq_group_tick();
 	vrq_advance_waiting(rq);
