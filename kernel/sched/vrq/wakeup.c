@@ -192,6 +192,12 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
+	/* Its waker waits for it, and says so */
+	if (wake_flags & WF_CURRENT_CPU && cpumask_test_cpu(this_cpu, p->cpus_ptr)) {
+		p->vrq.stay = true;
+		return this_cpu;
+	}
+
 	sync = sync_wakeup(this_cpu, wake_flags) &&
 	       cpumask_test_cpu(this_cpu, p->cpus_ptr) &&
 	       (this_cpu == prev_cpu || !vrq_leaves_alone(p, this_cpu));
