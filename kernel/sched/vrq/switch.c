@@ -134,7 +134,7 @@ static void change_policy(struct task_struct *p, bool to_vrq)
 }
 
 /* What it used while it was not VRQ's is not of interest. The lock of its run queue is held */
-static void begin_anew(struct task_struct *p)
+static void begin_anew(struct rq *rq, struct task_struct *p)
 {
 	p->vrq.used_at = p->se.sum_exec_runtime;
 	p->vrq.woken_at = p->se.sum_exec_runtime;
@@ -146,6 +146,11 @@ static void begin_anew(struct task_struct *p)
 	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
 	vrq_note_affinity(p);
+#ifdef CONFIG_SMP
+	/* It has changed its CPU. As a task of a real-time class it would be attached twice later */
+	if (!p->se.avg.last_update_time)
+		p->se.avg.last_update_time = rq_clock_pelt(rq);
+#endif
 }
 
 static void change_class(struct rq *rq, struct task_struct *p, const struct sched_class *to)
@@ -154,7 +159,7 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 
 	change_policy(p, to == &vrq_sched_class);
 	if (to == &vrq_sched_class)
-		begin_anew(p);
+		begin_anew(rq, p);
 	p->sched_class = to;
 	check_class_changing(rq, p, from);
 }
