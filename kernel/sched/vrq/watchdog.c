@@ -43,6 +43,13 @@
 #define ROUND_MIN_MS	5U
 #define ROUND_MAX_MS	250U
 #define STALL_MIN_MS	100
+
+/*
+ * Those before it may have saved up two turns, each up to four times as long as all are late,
+ * and have one of their own
+ */
+#define TURNS_BEHIND	9
+
 #define STALL_MAX_MS	(3600 * MSEC_PER_SEC)
 
 /* When to try again after a switch that failed, ms: later each time, up to */
@@ -238,13 +245,15 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 	u64 slice = max_t(u64, vrq_rr_ns(), TICK_NSEC), slices = look->waiting[level] + 1;
 	u64 extra = 0;
 
+	if (level == VRQ_NORMAL)
+		slices *= TURNS_BEHIND;
 	if (level == VRQ_IDLE) {
 		slices *= VRQ_PROMOTE_EVERY;
 		extra += VRQ_STARVED_NS;
 	}
 	/* SCHED_ISO that has used up its part is one of them, as is SCHED_IDLE once promoted */
 	if (level != VRQ_NORMAL)
-		slices += look->waiting[VRQ_NORMAL];
+		slices += TURNS_BEHIND * look->waiting[VRQ_NORMAL];
 	if (level != VRQ_ISO && look->iso) {
 		slices *= VRQ_PROMOTE_EVERY;
 		extra += VRQ_STARVED_NS;
