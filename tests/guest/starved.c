@@ -5,6 +5,8 @@
  * ever beside more than a CPU's twentieth can serve that are bound to it. Under the fair
  * class weights see to that.
  */
+#include <linux/futex.h>
+
 #include "workers.h"
 
 /* Bound to each CPU. At a slice in 20 each has its turn once in 2.4 s */
@@ -87,6 +89,52 @@ static void starved_once(void)
 		     (unsigned long long)(used / MSEC));
 }
 
+/* To lend priority: one has the lock for ever, the other waits for it */
+static void have_the_lock(void *arg)
+{
+	volatile uint32_t *lock = arg;
+
+	set_policy(0, SCHED_IDLE, 0);
+	pin(0, 0);
+	setpriority(PRIO_PROCESS, 0, 1);
+	*lock = getpid();
+	hog(NULL);
+}
+
+static void wait_for_the_lock(void *arg)
+{
+	volatile uint32_t *lock = arg;
+
+	set_policy(0, SCHED_IDLE, 0);
+	while (!*lock)
+		sleep_ns(MSEC);
+	syscall(SYS_futex, lock, FUTEX_LOCK_PI, 0, NULL, NULL, 0);
+	_exit(1);
+}
+
+static void lent_by_one_of_them(void)
+{
+	volatile uint32_t *lock = shared(sizeof(*lock));
+	pid_t hogs[2], lender = spawn(wait_for_the_lock, (void *)lock);
+	pid_t pid = spawn(have_the_lock, (void *)lock);
+	uint64_t used;
+	bool lent;
+	int i;
+
+	sleep_ns(100 * MSEC);
+	for (i = 0; i < 2; i++)
+		hogs[i] = spawn(normal_hog_on_cpu_0, NULL);
+	sleep_ns(SEC / 2);
+	used = cpu_time_within(pid, 3 * SEC);
+	lent = *lock & FUTEX_WAITERS;
+	finish(pid);
+	finish(lender);
+	finish_all(hogs, 2);
+	timed_result(lent && used * 100 <= 3 * SEC * 6,
+		     "one to which another one lends priority has %llu of 3000 ms beside hogs\n",
+		     (unsigned long long)(used / MSEC));
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
@@ -94,7 +142,7 @@ int main(void)
 	ksft_print_header();
 	if (cpus > CPUS_MAX)
 		ksft_exit_skip("no room for hogs on %d CPUs\n", cpus);
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	be_supervisor();
 	free_one_runs(cpus, SCHED_IDLE, SCHED_OTHER, "SCHED_IDLE");
 	if (under_vrq()) {
@@ -106,5 +154,6 @@ int main(void)
 		ksft_test_result_skip("there is no SCHED_ISO\n");
 	}
 	starved_once();
+	lent_by_one_of_them();
 	ksft_finished();
 }

@@ -18,13 +18,26 @@ static bool idle_kind(const struct task_struct *p)
 	return task_has_idle_policy((struct task_struct *)p) || vrq_group_is_idle(p);
 }
 
+/* Is who lends a task his priority no SCHED_IDLE task himself? */
+static bool lender_is_normal(const struct task_struct *p)
+{
+#ifdef CONFIG_RT_MUTEXES
+	/* Changes with the lock of the run queue of @p held, and waits for @p meanwhile */
+	const struct task_struct *lender = data_race(p->pi_top_task);
+
+	return !lender || !idle_kind(lender);
+#else
+	return true;
+#endif
+}
+
 /**
  * vrq_policy_level - the level that a task's policy asks for
  * @p: a task of VRQ's; the lock of its run queue is held
  *
- * A SCHED_IDLE task to which somebody of better priority lends it through a
- * mutex counts as normal as long as it holds that mutex. SCHED_ISO does not lead out of
- * a group with cpu.idle.
+ * A SCHED_IDLE task to which somebody of better priority lends it through a mutex counts as
+ * normal as long as it holds that mutex, but not if that is a SCHED_IDLE task too: else two
+ * of them would lead each other out of a group with cpu.idle. Nor does SCHED_ISO.
  *
  * Return: the level.
  */
@@ -33,7 +46,7 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
 	if (!idle_kind(p))
 		return unlikely(p->policy == SCHED_ISO) ? VRQ_ISO : VRQ_NORMAL;
 
-	return p->prio < p->normal_prio ? VRQ_NORMAL : VRQ_IDLE;
+	return p->prio < p->normal_prio && lender_is_normal(p) ? VRQ_NORMAL : VRQ_IDLE;
 }
 
 /**
