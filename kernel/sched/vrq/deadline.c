@@ -211,5 +211,5 @@ u64 vrq_rescale_deadline(u64 old, u64 now, unsigned int from, unsigned int to)
 	if (old <= now || from == to)
 		return old;
 
-	return now + div_u64((old - now) * vrq_ratio(to), vrq_ratio(from));
+	return now + mul_u64_u64_div_u64(old - now, vrq_ratio(to), vrq_ratio(from));
 }

@@ -262,10 +262,10 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 
 	if (!sets_slice(p)) {
 		if (ahead > 0)
-			p->vrq.deadline = rq_clock(rq) + div_s64(ahead * to, from);
+			p->vrq.deadline = rq_clock(rq) + mul_u64_u64_div_u64(ahead, to, from);
 		p->vrq.slice = div_s64(p->vrq.slice * to, from);
 	}
-	p->vrq.span = div_u64(p->vrq.span * to, from);
+	p->vrq.span = mul_u64_u64_div_u64(p->vrq.span, to, from);
 	p->vrq.rr_ms = to;
 }
 
@@ -281,9 +281,11 @@ static s64 time_for(const struct task_struct *p, s64 slice)
 /*
  * Learn how fast those are here who use whole slices: which time one of weight 1 needs for
  * a ns, on the mean of the last 16 slices or so. @p has @used so much since it got its
- * slice, and has been off the CPU for @off, ns.
+ * slice, and has been off the CPU for @off, ns. One that has waited behind SCHED_ISO, or has
+ * been SCHED_IDLE, tells nothing: more than four times what follows from @load is left out.
  */
-static void learn_pace(struct rq *rq, const struct task_struct *p, u64 used, s64 off)
+static void learn_pace(struct rq *rq, const struct task_struct *p, const struct vrq_load *load,
+		       u64 used, s64 off)
 {
 	u64 *pace = &rq->vrq.pace[p->vrq.only_idle], sample;
 
@@ -293,6 +295,7 @@ static void learn_pace(struct rq *rq, const struct task_struct *p, u64 used, s64
 		return;
 
 	sample = mul_u64_u64_div_u64(off + used, p->vrq.weight, used);
+	sample = min(sample, max_t(u64, 4 * div_u64(load->weight, load->cpus), p->vrq.weight));
 	*pace = *pace ? *pace + ((s64)(sample - *pace) >> 4) : sample;
 }
 
@@ -301,7 +304,8 @@ static void learn_pace(struct rq *rq, const struct task_struct *p, u64 used, s64
  * was last asked, and as much as it waited for the CPU of the time when it had none:
  * one that sleeps is late because of that.
  */
-static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
+static void learn_lateness(struct rq *rq, struct task_struct *p, const struct vrq_load *load,
+			   s64 late)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
 	u64 used = p->se.sum_exec_runtime - p->vrq.renewed_used;
@@ -309,7 +313,7 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, s64 late)
 	s64 off = rq_clock(rq) - p->vrq.renewed_at - used;
 	s64 mean = atomic64_read(&rq->vrq.lateness);
 
-	learn_pace(rq, p, used, off);
+	learn_pace(rq, p, load, used, off);
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
 	/* Those who go before all others are early, and tell nothing of how late these are */
 	if (unlikely(p->vrq.iso))
@@ -363,7 +367,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 	s64 kept_waiting = min_t(s64, *late, p->vrq.waited);
 
 	*late = clamp(*late, -(s64)slack, 2 * (s64)slack);
-	learn_lateness(rq, p, *late);
+	learn_lateness(rq, p, load, *late);
 	p->vrq.waited = 0;
 	p->vrq.span = span_at(p, which, load, spread, turn, min(kept_waiting, load->lateness));
 	p->vrq.renewed_at = rq_clock(rq);
@@ -579,7 +583,7 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 	unsigned int to = vrq_nice_index(p);
 
 	p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline, rq_clock(rq), from, to);
-	p->vrq.span = div_u64(p->vrq.span * vrq_ratio(to), vrq_ratio(from));
+	p->vrq.span = mul_u64_u64_div_u64(p->vrq.span, vrq_ratio(to), vrq_ratio(from));
 	p->vrq.prio = p->prio;
 }
 
@@ -671,7 +675,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 		load = load_for(rq, p);
 		late = now - start;
 		slack = renew_span(rq, p, VRQ_FACTOR_WAKE, &load, &late);
-		late = max(load.lateness, 0LL);
+		late = clamp(load.lateness, 0LL, 2 * slack);
 		start = clamp(start, now - 2 * (slack + late),
 			      now + max(slack, (s64)p->vrq.span));
 	}
@@ -755,6 +759,9 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 	p->vrq.deadline = max(p->vrq.deadline, behind);
 }
 
+/* An hour, ns: nobody pays that much, see vrq_lend_deadline() */
+#define PRICE_MAX	(3600 * NSEC_PER_SEC)
+
 /**
  * vrq_lend_deadline - let another task go first, as yield_to() does
  * @from: the running task, the lock of its run queue held
@@ -787,8 +794,11 @@ void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now
 	weight = vrq_task_weight(to, VRQ_FACTOR_MEAN);
 	without_favour = vrq_group_weight(from, VRQ_FACTOR_MEAN,
 					  vrq_weight(vrq_nice_index(from)));
-	/* Of groups of very different weights it is more than anybody pays */
-	price = mul_u64_u64_div_u64(old - from->vrq.deadline, weight,
+	/*
+	 * Of groups of very different weights it is more than anybody pays. The deadline may date
+	 * from days ago, and the quotient has to fit into 64 bits.
+	 */
+	price = mul_u64_u64_div_u64(min_t(u64, old - from->vrq.deadline, PRICE_MAX), weight,
 				    max(without_favour, (weight >> 16) + 1));
 	to->vrq.deadline = from->vrq.deadline;
 	from->vrq.deadline = min(from->vrq.deadline + price,

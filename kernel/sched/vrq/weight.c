@@ -193,8 +193,11 @@ void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
 				       UINT_MAX;
 }
 
-/* A task's share is taken to be no less than so much, 1 / 2^16: its turn comes some day */
-#define SHARE_MIN_SHIFT	16
+/*
+ * A task's share is taken to be no less than so much, 1 / 2^20: its turn comes some day. With
+ * 2^16 10,000 tasks of a group with a right to 1% would have had 15%.
+ */
+#define SHARE_MIN_SHIFT	20
 
 /**
  * vrq_task_span - how long a task's turn takes at its share of the machine
