@@ -760,7 +760,7 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 }
 
 /* An hour, ns: nobody pays that much, see vrq_lend_deadline() */
-#define PRICE_MAX	(3600 * NSEC_PER_SEC)
+#define PRICE_MAX	(3600ULL * NSEC_PER_SEC)
 
 /**
  * vrq_lend_deadline - let another task go first, as yield_to() does

@@ -13,13 +13,13 @@
  * the groups in it. So whatever is runnable in a group counts for its share together. The
  * sums are over the machine, and so it is the machine that groups share out, not each CPU.
  *
- * The product of all but the first is the factor of a group. Sums and factors are brought
- * up to date once a jiffy, by one CPU, which goes through the CPUs that have tasks of the
- * group. So they are about a millisecond old, and a switch writes nothing that is not its
- * CPU's own. The tick does it for some groups in each jiffy, in turns: for each one within
- * about 20 ms, or later where more than SWEEP_MAX times the jiffies in that are counted. It also finds
- * those that have nothing to do any more, and do not count in their parents. Between two
- * such turns whoever gets a new slice or wakes up does it.
+ * The product of all but the first is the factor of a group. Sums and factors are brought up to
+ * date once a jiffy, by one CPU, which goes through the CPUs that have tasks of the group. So
+ * they are about a millisecond old, and a switch writes nothing that is not its CPU's own. The
+ * tick does it for some groups in each jiffy, in turns: for each one within about 20 ms, or
+ * later where more than SWEEP_MAX times the jiffies in that are counted. It also finds those
+ * that have nothing to do any more, and do not count in their parents. Between two such turns
+ * whoever gets a new slice or wakes up does it.
  *
  * Who gets a whole slice keeps its deadline while others of its group wake up and sleep
  * again. So it goes by the mean weight of the last eighth of a second or so. In that who
@@ -362,7 +362,8 @@ static void sum_up_now(struct vrq_group *group)
 	unsigned long now = jiffies, mean = msecs_to_jiffies(VRQ_GROUP_MEAN_MS);
 	bool swept = false;
 
-	if (unlikely(!vrq_same_jiffy(READ_ONCE(group->swept_at) + mean, now)) && raw_spin_trylock(&counted_lock)) {
+	if (unlikely(!vrq_same_jiffy(READ_ONCE(group->swept_at) + mean, now)) &&
+	    raw_spin_trylock(&counted_lock)) {
 		swept = sweep(group, now);
 		raw_spin_unlock(&counted_lock);
 	}

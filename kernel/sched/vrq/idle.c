@@ -194,8 +194,11 @@ static int claim_in(struct vrq_domain *domain, const struct task_struct *p,
 /* May a task run on isolated CPUs only? */
 static bool is_isolated(const struct task_struct *p)
 {
-	return vrq_confined(p) &&
-	       !data_race(cpumask_intersects(p->cpus_ptr, &vrq_machine.cpus));
+	if (!vrq_confined(p))
+		return false;
+
+	/* A CPU that comes or goes just now may be missed */
+	return !data_race(cpumask_intersects(p->cpus_ptr, &vrq_machine.cpus));
 }
 
 /* The same in another domain than @own, of those in @mask, on the same node or on others */

@@ -147,7 +147,7 @@ static void begin_anew(struct rq *rq, struct task_struct *p)
 	p->vrq.place = VRQ_NOWHERE;
 	vrq_note_affinity(p);
 #ifdef CONFIG_SMP
-	/* It has changed its CPU. As a task of a real-time class it would be attached twice later */
+	/* It has changed its CPU. As a real-time task it would be attached twice later */
 	if (!p->se.avg.last_update_time)
 		p->se.avg.last_update_time = rq_clock_pelt(rq);
 #endif
