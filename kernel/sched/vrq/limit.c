@@ -131,7 +131,8 @@ static bool draw(struct rq *rq, struct vrq_group *group)
  */
 bool vrq_limit_stops(struct task_struct *p)
 {
-	if (fatal_signal_pending(p))
+	/* Whoever kills it holds another lock: it is seen the next time */
+	if (data_race(fatal_signal_pending(p)))
 		return false;
 	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
 		return false;

@@ -134,7 +134,7 @@ static void change_policy(struct task_struct *p, bool to_vrq)
 }
 
 /* What it used while it was not VRQ's is not of interest. The lock of its run queue is held */
-static void begin_anew(struct rq *rq, struct task_struct *p)
+static void begin_anew(struct task_struct *p)
 {
 	p->vrq.used_at = p->se.sum_exec_runtime;
 	p->vrq.woken_at = p->se.sum_exec_runtime;
@@ -146,11 +146,6 @@ static void begin_anew(struct rq *rq, struct task_struct *p)
 	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
 	vrq_note_affinity(p);
-#ifdef CONFIG_SMP
-	/* It has changed its CPU. As a real-time task it would be attached twice later */
-	if (!p->se.avg.last_update_time)
-		p->se.avg.last_update_time = rq_clock_pelt(rq);
-#endif
 }
 
 static void change_class(struct rq *rq, struct task_struct *p, const struct sched_class *to)
@@ -159,19 +154,28 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 
 	change_policy(p, to == &vrq_sched_class);
 	if (to == &vrq_sched_class)
-		begin_anew(rq, p);
+		begin_anew(p);
 	p->sched_class = to;
 	check_class_changing(rq, p, from);
+}
+
+/*
+ * A task that is not of the fair class has some age of its load, as in mainline: with 0 it
+ * would be attached twice as it comes back to that class, as it is queued and as it is
+ * switched. It is 0 if it has changed its CPU as it was woken up.
+ */
+static void note_age(struct rq *rq, struct task_struct *p)
+{
+#ifdef CONFIG_SMP
+	if (!p->se.avg.last_update_time)
+		p->se.avg.last_update_time = rq_clock_pelt(rq);
+#endif
 }
 
 static void put_in(struct rq *rq, struct task_struct *p, struct move *move)
 {
 	change_class(rq, p, move->to);
-#ifdef CONFIG_SMP
-	/* To be queued would count its load as well as to be switched to the fair class */
-	if (!p->se.avg.last_update_time)
-		p->se.avg.last_update_time = rq_clock_pelt(rq);
-#endif
+	note_age(rq, p);
 	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_MOVE | ENQUEUE_NOCLOCK);
 	if (p == move->running)
 		p->sched_class->set_next_task(rq, p, false);
@@ -298,8 +302,11 @@ static void hand_over(struct rq *rq, struct task_struct *p, struct move *move)
 	}
 
 	change_class(rq, p, move->to);
-	if (has_load(p))
-		check_class_changed(rq, p, move->from, p->prio);
+	if (!has_load(p))
+		return;
+	check_class_changed(rq, p, move->from, p->prio);
+	if (move->to == &vrq_sched_class)
+		note_age(rq, p);
 }
 
 /* A task of another class may have the policy, and lent priority */
@@ -430,6 +437,8 @@ void __vrq_check_class(struct rq *rq, struct task_struct *p)
 		p->se.avg.last_update_time = 0;
 #endif
 	change_class(rq, p, right);
+	if (right == &vrq_sched_class)
+		note_age(rq, p);
 }
 
 /**

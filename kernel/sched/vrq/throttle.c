@@ -27,6 +27,8 @@
 #define TIMER_MIN	(10 * NSEC_PER_USEC)
 /* How many tasks go on in one hold of an rq->lock */
 #define RESUME_BATCH	32
+/* At how many to look for such as are killed, in a period */
+#define KILLED_TRIES	512
 
 /* Mainline counts for cpu.stat.local how long there are throttled tasks in a group */
 static void note_stopped(struct rq *rq, struct task_struct *p, int sign)
@@ -187,36 +189,43 @@ static bool resume_some(struct rq *rq, struct vrq_group *group)
 	return !list_empty(throttled);
 }
 
-/* Let those go on that are killed, of some: others' turn comes the next time */
-static void resume_killed(struct rq *rq, struct vrq_group *group)
+/*
+ * Let some of those go on that are killed: true if there may be more. Of many others that are
+ * not some are looked at in each period.
+ */
+static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
 {
 	struct list_head *throttled = &vrq_group_part(rq, group)->throttled;
 	struct task_struct *p;
-	int i;
+	int resumed = 0;
 
-	for (i = 0; i < RESUME_BATCH && !list_empty(throttled); i++) {
+	while (resumed < RESUME_BATCH && *tries && !list_empty(throttled)) {
+		--*tries;
 		p = list_first_entry(throttled, struct task_struct, vrq.throttled);
-		if (fatal_signal_pending(p))
+		/* Whoever kills it holds another lock: it is seen in the next period */
+		if (data_race(fatal_signal_pending(p))) {
 			resume(rq, p);
-		else
+			resumed++;
+		} else {
 			list_move_tail(&p->vrq.throttled, throttled);
+		}
 	}
+
+	return resumed == RESUME_BATCH;
 }
 
 static void resume_on(int cpu, struct vrq_group *group)
 {
 	struct rq *rq = cpu_rq(cpu);
+	int tries = KILLED_TRIES;
 	struct rq_flags rf;
 	bool more;
 
 	do {
 		rq_lock_irqsave(rq, &rf);
 		update_rq_clock(rq);
-		more = vrq_limit_refill(rq, group);
-		if (more)
-			more = resume_some(rq, group);
-		else
-			resume_killed(rq, group);
+		more = vrq_limit_refill(rq, group) ? resume_some(rq, group) :
+						     resume_killed(rq, group, &tries);
 		rq_unlock_irqrestore(rq, &rf);
 	} while (more);
 }
