@@ -22,10 +22,11 @@ static bool idle_kind(const struct task_struct *p)
 static bool lender_is_normal(const struct task_struct *p)
 {
 #ifdef CONFIG_RT_MUTEXES
-	/* Changes with the lock of the run queue of @p held, and waits for @p meanwhile */
-	const struct task_struct *lender = data_race(p->pi_top_task);
+	/* Changes with the lock of the run queue of @p held, and is blocked meanwhile */
+	const struct task_struct *lender = READ_ONCE(p->pi_top_task);
 
-	return !lender || !idle_kind(lender);
+	/* Its own lock is not held */
+	return !lender || !data_race(idle_kind(lender));
 #else
 	return true;
 #endif
@@ -254,8 +255,8 @@ u64 vrq_slice_ns(const struct task_struct *p)
  */
 static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 {
+	s64 ahead = min_t(s64, p->vrq.deadline - rq_clock(rq), vrq_longest_turn(p));
 	unsigned int from = p->vrq.rr_ms;
-	s64 ahead = p->vrq.deadline - rq_clock(rq);
 
 	if (likely(from == to))
 		return;
@@ -269,11 +270,14 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 	p->vrq.rr_ms = to;
 }
 
+/* No task owes more than this: it may have been hours in a hypervisor, ns */
+#define DEBT_MAX		((s64)NSEC_PER_SEC)
+
 /* In which time a task would get @slice ns at its share, ns; below zero if @slice is */
 static s64 time_for(const struct task_struct *p, s64 slice)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
-	u64 time = mul_u64_u64_div_u64(p->vrq.span, abs(slice), rr_ns);
+	u64 time = mul_u64_u64_div_u64(p->vrq.span, abs(max(slice, -DEBT_MAX)), rr_ns);
 
 	return slice < 0 ? -time : time;
 }
@@ -282,7 +286,7 @@ static s64 time_for(const struct task_struct *p, s64 slice)
  * Learn how fast those are here who use whole slices: which time one of weight 1 needs for
  * a ns, on the mean of the last 16 slices or so. @p has @used so much since it got its
  * slice, and has been off the CPU for @off, ns. One that has waited behind SCHED_ISO, or has
- * been SCHED_IDLE, tells nothing: more than four times what follows from @load is left out.
+ * been SCHED_IDLE, tells little: no more than four times what follows from @load is taken.
  */
 static void learn_pace(struct rq *rq, const struct task_struct *p, const struct vrq_load *load,
 		       u64 used, s64 off)
@@ -374,9 +378,6 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 
 	return slack;
 }
-
-/* No task owes more than this: it may have been hours in a hypervisor, ns */
-#define DEBT_MAX		((s64)NSEC_PER_SEC)
 
 /* Slices enough for something to be left once what it owes is paid, ns */
 static u64 slices_due(const struct task_struct *p)
@@ -582,6 +583,7 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 	unsigned int from = clamp(p->vrq.prio - MAX_RT_PRIO, 0, VRQ_NICE_WIDTH - 1);
 	unsigned int to = vrq_nice_index(p);
 
+	p->vrq.deadline = min(p->vrq.deadline, rq_clock(rq) + vrq_longest_turn(p));
 	p->vrq.deadline = vrq_rescale_deadline(p->vrq.deadline, rq_clock(rq), from, to);
 	p->vrq.span = mul_u64_u64_div_u64(p->vrq.span, vrq_ratio(to), vrq_ratio(from));
 	p->vrq.prio = p->prio;
@@ -759,8 +761,8 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 	p->vrq.deadline = max(p->vrq.deadline, behind);
 }
 
-/* An hour, ns: nobody pays that much, see vrq_lend_deadline() */
-#define PRICE_MAX	(3600ULL * NSEC_PER_SEC)
+/* An hour, ns: who lends a deadline that is earlier by that pays the most that anybody does */
+#define GAIN_MAX	(3600ULL * NSEC_PER_SEC)
 
 /**
  * vrq_lend_deadline - let another task go first, as yield_to() does
@@ -785,7 +787,7 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now)
 {
 	s64 start = from->vrq.deadline - time_for(from, from->vrq.slice);
-	u64 old = to->vrq.deadline, weight, without_favour, price;
+	u64 old = to->vrq.deadline, gain = old - from->vrq.deadline, weight, without_favour, most;
 
 	if (from->vrq.level != to->vrq.level || old <= from->vrq.deadline ||
 	    start > (s64)now)
@@ -794,15 +796,15 @@ void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now
 	weight = vrq_task_weight(to, VRQ_FACTOR_MEAN);
 	without_favour = vrq_group_weight(from, VRQ_FACTOR_MEAN,
 					  vrq_weight(vrq_nice_index(from)));
-	/*
-	 * Of groups of very different weights it is more than anybody pays. The deadline may date
-	 * from days ago, and the quotient has to fit into 64 bits.
-	 */
-	price = mul_u64_u64_div_u64(min_t(u64, old - from->vrq.deadline, PRICE_MAX), weight,
-				    max(without_favour, (weight >> 16) + 1));
 	to->vrq.deadline = from->vrq.deadline;
-	from->vrq.deadline = min(from->vrq.deadline + price,
-				 max(old, now + DEFER_TURNS * from->vrq.span));
+	most = max(old, now + DEFER_TURNS * from->vrq.span);
+	/* The deadline may date from days ago, and the quotient has to fit into 64 bits */
+	if (gain < GAIN_MAX)
+		/* Of groups of very different weights it is more than anybody pays */
+		most = min(from->vrq.deadline +
+			   mul_u64_u64_div_u64(gain, weight,
+					       max(without_favour, (weight >> 16) + 1)), most);
+	from->vrq.deadline = most;
 }
 
 /**

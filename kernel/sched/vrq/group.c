@@ -65,6 +65,8 @@
  */
 #define FACTOR_SHIFT	32
 #define FACTOR_MAX	BIT_ULL(44)
+/* Of weights that a factor makes less so many bits behind the point count */
+#define FRACTION_SHIFT	16
 /* The least weight of a group with anything to do: it has a group with cpu.shares of 2 */
 #define WEIGHT_MIN	(2 * VRQ_WEIGHT_NICE_0 >> 10)
 /* In how many ms a peak is forgotten by a factor of e */
@@ -591,15 +593,18 @@ u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *
 {
 	bool mean = which == VRQ_FACTOR_MEAN;
 	enum vrq_kind kind = p->vrq.only_idle;
+	unsigned int fraction;
 	u64 factor, weight;
 
 	factor = atomic64_read(&group->factor[kind][mean ? VRQ_FACTOR_MEAN : VRQ_FACTOR_NOW]);
-	weight = mul_u64_u64_shr(own, factor, FACTOR_SHIFT);
+	/* Of many tasks in a light group each counts for 1 or 2: what is cut off there is much */
+	fraction = factor < (1ULL << FACTOR_SHIFT) ? FRACTION_SHIFT : 0;
+	weight = mul_u64_u64_shr(own, factor, FACTOR_SHIFT - fraction);
 	if (!mean)
 		weight = mul_u64_u64_div_u64(weight, atomic64_read(&group->weight[kind]),
 					     weight_with(group, p, which == VRQ_FACTOR_WAKE, own));
 
-	return max(weight, 1ULL);
+	return max(fraction ? (weight + BIT(FRACTION_SHIFT - 1)) >> FRACTION_SHIFT : weight, 1ULL);
 }
 
 /**

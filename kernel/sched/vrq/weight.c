@@ -195,7 +195,8 @@ void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
 
 /*
  * A task's share is taken to be no less than so much, 1 / 2^20: its turn comes some day. With
- * 2^16 10,000 tasks of a group with a right to 1% would have had 15%.
+ * 2^16 10,000 tasks of a group with a right to 1% would have had 16%. Now it is 6% beside
+ * eight hogs, for no task has a weight below 1.
  */
 #define SHARE_MIN_SHIFT	20
 
