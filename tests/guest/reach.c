@@ -32,7 +32,7 @@ int main(void)
 	int cpus = online_cpus(), i;
 
 	ksft_print_header();
-	if (cpus < 4 || cpus > 64)
+	if (cpus < 6 || cpus > 64)
 		ksft_exit_skip("%d CPUs\n", cpus);
 	ksft_set_plan(3);
 	be_supervisor();

@@ -25,7 +25,7 @@ def make(*arguments, **environment):
     """What make would do."""
     return subprocess.run(
         ["make", "-n", "-C", TOP, *arguments],
-        env={**os.environ, **environment},
+        env={**{name: text for name, text in os.environ.items() if name != "MAKEFLAGS"}, **environment},
         capture_output=True,
         text=True,
         check=True,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which CPUs make up a domain: those behind one last-level cache, without CONFIG_SCHED_MC
- * those of a NUMA node. Where these are
- * many they are divided, for what all CPUs of a domain write must not travel
- * between too many of them. An isolated CPU is a domain of its own, so that
+ * Which CPUs make up a domain: those behind one last-level cache, without CONFIG_SCHED_MC those
+ * of a NUMA node. Where these are many they are divided, for what all CPUs of a domain write
+ * must not travel between too many of them. An isolated CPU is a domain of its own, so that
  * nothing of it is in a line that others write.
  *
  * A CPU joins its domain as it comes online for the first time, before it

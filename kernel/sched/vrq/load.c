@@ -357,17 +357,19 @@ struct vrq_load vrq_load_of(const struct cpumask *mask, unsigned int nr_cpus)
 			take_part(&load, min(nr_cpus, load.cpus), load.cpus);
 			return load;
 		}
-		domains[n++] = domain;
 		cpus = hweight_long(vrq_local_mask(domain, mask) &
 				    READ_ONCE(domain->online));
 		if (!cpus)
 			continue;
+		domains[n++] = domain;
 		part = load_of_domain(domain, cpus);
 		load.weight += part.weight;
 		load.own += part.own;
 		load.unconfined += part.unconfined;
 		load.idle += part.idle;
 		load.cpus += cpus;
+		if (load.cpus >= nr_cpus)
+			break;
 	}
 	load.cpus = max(load.cpus, 1U);
 

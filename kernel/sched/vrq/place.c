@@ -491,8 +491,11 @@ void vrq_kick_for_queue(struct rq *rq)
 		p = vrq_queue_first_of(&rq->vrq.queue, level);
 		for (; p; p = vrq_queue_next(p)) {
 			few = isolated || vrq_confined(p);
-			if (few && --tries < 0)
+			if (few && --tries < 0) {
+				if (isolated)
+					break;
 				continue;
+			}
 			if (vrq_kick_idle_for(p) || !few)
 				return;
 		}

@@ -84,12 +84,13 @@
  * may have passed it over meanwhile. So has a CPU without work that looks at a few
  * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
  * its queue, and for what waits in its domain's shared queue, at each tick: a task
- * waits beside an idle CPU for no longer than that. There are three exceptions. Where tasks of
+ * waits beside an idle CPU for no longer than that. There are four exceptions. Where tasks of
  * more than five masks are in the shared queue, it takes as long as to get round, four masks a
- * tick. A task that may run in few of many domains with idle CPUs is sent to one of its own
- * within as many ticks as it takes to ask all, eight at a time. Isolated CPUs look in their own
- * domain only, and depend on kicks; and with nohz_full= a CPU that runs a real-time task may
- * have no tick to kick from: then the deadline server sees to who waits there.
+ * tick. For a task that may run in few of many domains with idle CPUs all of these are asked,
+ * eight at a tick, unless several such tasks of a CPU ask in step. Of an isolated CPU's queue
+ * the first eight tasks are kicked for. Isolated CPUs look in their own domain only, and depend
+ * on kicks; and with nohz_full= a CPU that runs a real-time task may have no tick to kick from:
+ * then the deadline server sees to who waits there.
  *
  * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
  * its bit or, in other domains, whose offered_afar is not set. It clears that itself,
