@@ -21,7 +21,7 @@
  * @VRQ_IN_QUEUE: in the queue of its CPU
  * @VRQ_IN_SHARED: in the shared queue of a domain
  *
- * From VRQ_PICKED on it waits, or has until now.
+ * A task with VRQ_PICKED or a later value waits, or has waited until now.
  *
  * Protected by the lock of the task's run queue. A task enters and leaves
  * VRQ_IN_SHARED with the lock of the domain held as well.
@@ -51,61 +51,64 @@ struct vrq_group;
  * @slice: what is left of the time slice, ns; below zero after an overrun,
  *	which the next slice pays back
  * @span: from the last deadline to @deadline at a fair share, ns
- * @burst: for how long it has run between two sleeps, on the mean of the last few, ns
+ * @burst: CPU time that it uses between two sleeps, mean of the last few, ns
  * @woken_at: the CPU time that it had used when it last woke up, ns
  * @renewed_at: when @span was last computed, ns
  * @renewed_used: the CPU time that it had used by then, ns
  * @used_us: what it has used of the CPU lately, see weight.c, us
  * @slept_us: what it has slept in the same time, us
  * @used_at: the CPU time that it had used when @used_us was last computed, ns
- * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a
- *	disk or a lock, and from a wake-up by another task until the task is queued. That
- *	is under p->pi_lock, all else under the lock of its run queue
+ * @since: when it began to wait for its CPU, or to sleep, ns; 0 for a sleep for a disk or a
+ *	lock, and from a wake-up by another task until the task is queued. The 0 of a wake-up
+ *	is written under p->pi_lock, all else under the lock of its run queue
  * @promoted_at: the CPU time that it had used when @promoted was last set, ns
- * @ahead_until: until when it counts in its group while it sleeps, ns; while it does not,
- *	for how much longer it would have, ns
+ * @ahead_until: while the task sleeps, until when it still counts in its group, ns; while it
+ *	does not sleep, how much of that time was left when it woke up, ns
  * @waited: for how long it has waited since it got its slice, ns
- * @waited_awake: for how long it has waited since it woke up or came into its group, but
- *	for what it waited until it was promoted, ns
+ * @waited_awake: for how long it has waited since it woke up or came into its group, ns,
+ *	without the wait that a promotion ended
  * @margin: how much earlier than that of the running task @deadline must be
  *	to preempt it, ns. Set at each wake-up and at fork under p->pi_lock, else under
  *	the lock of its run queue
- * @sync_wakeup: when it last woke another and said that it would sleep, ns,
- *	0 if it has slept since. Its own: used by the running task alone
+ * @sync_wakeup: when it last woke another task with WF_SYNC, and so announced that it would
+ *	sleep, ns; 0 if it has slept since. Used only by the task itself, while it runs
  * @scost: the scost of @cached_on when its data began to get cold there
  * @cached_on: the CPU that may have its data in the cache, see hot.c
  * @rr_ms: the rr_interval that @deadline, @slice and @span were computed for, ms
  * @own_weight: its weight among the tasks of its group, from its nice level and @favour
  * @weight: what the task adds to the weight of its run queue while queued, or with
  *	@only_idle to the weight of SCHED_IDLE tasks: @own_weight as its groups change it
- * @weight_max: @weight is no more than this where its group gives it more than
- *	@own_weight, see weight.c; 0 if that is not known yet
+ * @weight_max: upper limit of @weight if its group gives it more than @own_weight, see
+ *	weight.c; 0 if that is not known yet
  * @unconfined: @weight if every CPU may run the task, else 0
- * @passed_over_ms: for how long it could have run and has not, while it has used
- *	@seen_runtime. The watchdog's, which holds no lock, as the next two, see watchdog.c
+ * @passed_over_ms: for how long it could have run and has not, while its CPU time stayed at
+ *	@seen_runtime, ms. Written without a lock by the watchdog, as the next two, see
+ *	watchdog.c
  * @seen_runtime: the CPU time that it had used when the watchdog saw it wait, ns
  * @seen_level: the enum vrq_level that it had then by its policy
- * @domain: the domain in whose shared queue it is. Protected by that one's lock
- * @mask_queue: which of the queues in that, see shared.c. Likewise
+ * @domain: the domain in whose shared queue it is. Protected by the lock of that domain
+ * @mask_queue: index of the mask queue in @domain, see shared.c. Protected likewise
  * @place: an enum vrq_place
  * @level: the enum vrq_level that the task is queued at
  * @prio: the p->prio that @deadline was computed for
  * @queued: between enqueue_task() and dequeue_task()
  * @yielded: has called sched_yield() and not been passed over since
- * @wait_shared: had more than its part of the load beside it when its slice ended:
- *	is to wait in the shared queue
- * @confined: some CPUs are not for it, but for those that are isolated or offline
- * @promoted: has starved, and is of a better level: until its slice ends, until it sleeps,
- *	not for a lock or a disk, or until it wakes up having used rr_interval since
- * @requested: @slice is less than a whole one: what it may need until it sleeps
+ * @wait_shared: is to wait in the shared queue, for example because its CPU had more than its
+ *	part of the load when the slice ended
+ * @confined: there is a CPU, neither isolated nor offline, that the task may not run on
+ * @promoted: has starved, and was promoted to a better level. This ends with its slice, with a
+ *	sleep that is not for a lock or a disk, or with a wake-up after it has used rr_interval
+ *	since
+ * @requested: @slice is less than a whole one: it is what the task may need until it sleeps
  * @only_idle: counts for SCHED_IDLE tasks alone
- * @iso: is one of SCHED_ISO, whatever that counts as just now, in no group with cpu.idle
+ * @iso: is SCHED_ISO and in no group with cpu.idle, even while SCHED_ISO counts as normal
  * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @to_throttle: @throttle_work is pending
  * @was_iso: was SCHED_ISO until the fair class took it over, see switch.c
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
- * @sync_trust: how far it has kept its word to sleep, see wakeup.c. Its own
+ * @sync_trust: how many times in a row it has slept as announced, see wakeup.c. Used only by
+ *	the task itself, while it runs
  *
  * The others are protected by the lock of the task's run queue.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does every CPU switch tasks? stop_machine() makes all of them wait for the last one: if
- * that is in an endless loop in the kernel, the machine hangs. So this asks first, and
- * makes nobody wait. Built with CONFIG_SMP only.
+ * Check that every CPU still switches tasks, before stop_machine() is called. stop_machine()
+ * makes all CPUs wait for the last one. If that CPU is in an endless loop in the kernel, the
+ * machine hangs. This check makes no other CPU wait. Built with CONFIG_SMP only.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -11,7 +11,7 @@
 
 #include "answer.h"
 
-/* How long they have, ms. A host may stop a virtual CPU for a second or two */
+/* How long the CPUs have to answer, ms. A host may stop a virtual CPU for a second or two */
 #define ANSWER_MS	5000
 
 /**
@@ -34,7 +34,7 @@ static int answer(void *data)
 	return 0;
 }
 
-/* One that has not been answered since somebody asked before stays open */
+/* Ask a CPU, unless the question of an earlier call is still open */
 static void ask(int cpu)
 {
 	struct question *question = per_cpu_ptr(&questions, cpu);

@@ -8,7 +8,7 @@
 #ifdef CONFIG_SMP
 int vrq_silent_cpu(void);
 #else
-/* The one who asks runs on it */
+/* There is one CPU, and the caller runs on it */
 static inline int vrq_silent_cpu(void)
 {
 	return -1;

@@ -58,7 +58,7 @@ static bool better_in(struct vrq_queue *queue, s64 key, u64 now)
 	       now - vrq_queue_first(queue)->vrq.since > vrq_rr_ns();
 }
 
-/* The same of the tasks that wait for this CPU; its own is one of those queued */
+/* Does such a task wait for this CPU? The current task is one of those queued, too */
 static bool better_here(struct rq *rq, s64 key)
 {
 	return rq->cfs.h_nr_queued > 1 &&
@@ -71,8 +71,9 @@ static bool better_here(struct rq *rq, s64 key)
  * @rq: the run queue of this CPU, locked
  * @curr: the running task
  *
- * For the tick: it makes up for a wake-up that did not preempt because the
- * waker was to sleep and has not, or the deadline was not earlier by enough.
+ * Called at the tick. It makes up for a wake-up that did not preempt: because the waker
+ * announced that it would sleep and has not, or because the deadline was not earlier by
+ * enough.
  *
  * Return: true if a task that waits for this CPU has an earlier deadline by the
  * margin and has waited for a slice; if one of a better level is in the shared
@@ -142,7 +143,10 @@ struct task_struct *vrq_take_shared(struct rq *rq, struct vrq_domain *domain,
 	vrq_note_pick(p, reason_for(rq, p), *missed);
 	if (task_rq(p) != rq) {
 		vrq_bring_home(rq, p);
-		/* One more is here now: if that is too many, @curr waits for all CPUs */
+		/*
+		 * This CPU has one task more now: if it has too much, @curr waits in the
+		 * shared queue
+		 */
 		if (curr->vrq.queued && vrq_overloaded(rq, curr))
 			curr->vrq.wait_shared = true;
 	}
@@ -237,9 +241,9 @@ static struct task_struct *instead_of(struct rq *rq, struct task_struct *curr,
  * @leaves: the current task is to go on elsewhere
  * @missed: set if something had to be left because a run queue was locked
  *
- * The current task is else a candidate as long as it is queued and has not called
- * sched_yield(). Where nothing in the shared queue is better, which is seen without
- * its lock, that is not taken.
+ * Without @leaves the current task is a candidate as long as it is queued and has not called
+ * sched_yield(). The lock of the shared queue is taken only if a look without the lock finds a
+ * better task there.
  *
  * Return: a task whose home is @rq, VRQ_PICKED or still where it was; or NULL.
  */

@@ -36,7 +36,7 @@ static void account_queued(struct rq *rq, struct task_struct *p, int sign)
 	vrq_group_add(rq, p, sign);
 }
 
-/* Bring a task that is queued up to date: the sums that it is in have it all the time */
+/* Update a queued task: the sums that it is part of contain it all the time */
 static void update_queued(struct rq *rq, struct task_struct *p)
 {
 	struct vrq_counts before = vrq_counts_of(p);
@@ -67,14 +67,13 @@ static void update_curr_vrq(struct rq *rq)
 }
 
 /*
- * A task of VRQ's has to wait for one of a higher class: let the deadline
- * server see to it. It stops by itself when it finds nothing to run. Mainline
- * keeps it running whenever a fair task is queued, which costs every switch
- * from and to idle.
+ * If a VRQ task has to wait for a task of a higher class, start the deadline server. The
+ * server stops by itself when it finds nothing to run. Mainline keeps it running whenever a
+ * fair task is queued, which makes every switch from and to idle more expensive.
  *
- * A server that still may run would be queued at once and ask for a resched,
- * which is lost if this is called inside a pick. So it begins anew, deferred,
- * and its timer asks.
+ * A server that may still run would be queued at once and ask for a resched, which is lost if
+ * this is called inside a pick. So the server starts anew, deferred, and its timer asks for
+ * the resched.
  */
 static void start_server(struct rq *rq, struct task_struct *curr)
 {
@@ -110,7 +109,10 @@ static void enqueue_task_vrq(struct rq *rq, struct task_struct *p, int flags)
 		cpufreq_update_util(rq, SCHED_CPUFREQ_IOWAIT);
 	if (p->vrq.place != VRQ_PICKED && curr != p) {
 		vrq_place(rq, p);
-		/* The core leaves it to its caller, and who was throttled was not queued before */
+		/*
+		 * The core leaves the resched to the caller of enqueue_task(). A throttled
+		 * task was not queued before
+		 */
 		if (unlikely(curr == rq->idle) && !(flags & ENQUEUE_WAKEUP))
 			resched_curr(rq);
 	}
@@ -187,7 +189,7 @@ static void set_next_task_vrq(struct rq *rq, struct task_struct *p, bool first)
 		if (schedstat_enabled())
 			__update_stats_wait_end(rq, p, &p->stats);
 	} else if (vrq_somebody_waits(rq, vrq_key(p))) {
-		/* The core has changed it as it runs: no longer to be the next, perhaps */
+		/* The core has changed the running task: another task may have to run now */
 		resched_curr(rq);
 	}
 
@@ -212,7 +214,7 @@ static void put_prev_task_vrq(struct rq *rq, struct task_struct *p,
 		vrq_smt_runs(rq, NULL);
 	}
 
-	/* Nobody waits while the core changes a running task: it goes on */
+	/* The core is changing the running task, which goes on and does not have to wait */
 	if (!next)
 		return;
 
@@ -269,7 +271,7 @@ static void task_tick_vrq(struct rq *rq, struct task_struct *p, int queued)
 		resched_curr(rq);
 }
 
-/* Who has less left than this part of a slice gets the next one when it forks */
+/* A task that forks with less left than a slice divided by this gets its next slice */
 #define FORK_MIN_PART	64
 
 static void task_fork_vrq(struct task_struct *child)
@@ -295,9 +297,9 @@ static void task_fork_vrq(struct task_struct *child)
 }
 
 /*
- * The current task gives up what is left of its slice. Not again if it has hardly
- * used any since: that would cost it a turn for nothing. And how late tasks use up
- * their slices here is not to be learned from that.
+ * The current task gives up the rest of its slice. If it has hardly used any of the slice,
+ * nothing is done: the task would lose a turn for nothing. This early end of a slice must not
+ * change what the run queue has learnt about how late tasks use up their slices.
  */
 static void expire_curr(struct rq *rq, struct task_struct *curr)
 {
@@ -357,7 +359,7 @@ static void prio_changed_vrq(struct rq *rq, struct task_struct *p, int oldprio)
 		wakeup_preempt(rq, p, 0);
 }
 
-/* Tasks of the class that it comes from may wait */
+/* The task comes from another class, of which tasks may wait for this CPU */
 static void switched_to_vrq(struct rq *rq, struct task_struct *p)
 {
 	if (!task_on_rq_queued(p))
@@ -381,7 +383,7 @@ static void switched_from_vrq(struct rq *rq, struct task_struct *p)
 
 static unsigned int get_rr_interval_vrq(struct rq *rq, struct task_struct *p)
 {
-	/* It ends at a tick; by how much that is too late the next one is shorter */
+	/* A slice ends at a tick. By as much as that is too late, the next slice is shorter */
 	return nsecs_to_jiffies(vrq_slice_ns(p) + TICK_NSEC - 1);
 }
 
@@ -433,7 +435,7 @@ static void count_tick(struct rq *rq)
 void __vrq_tick(struct rq *rq)
 {
 	count_tick(rq);
-	/* It may have stopped for want of a task whose lock it could take */
+	/* The server may have stopped because it could not lock the run queue of any task */
 	start_server(rq, vrq_curr(rq));
 	vrq_load_tick(cpu_of(rq));
 	vrq_group_tick();
@@ -460,8 +462,9 @@ void __vrq_idle_exit(struct rq *rq, struct task_struct *next)
 
 #ifdef CONFIG_FAIR_GROUP_SCHED
 /*
- * The task is in no queue, and its run queue's clock is updated. What it had a right to in
- * its old group it need not wait for, and what it counts for there in advance stays there.
+ * The task is in no queue, and the clock of its run queue is updated. The task need not wait
+ * for a deadline that comes from its old group. What the task counts for there in advance
+ * stays there.
  */
 static void task_change_group_vrq(struct task_struct *p)
 {

@@ -19,9 +19,10 @@ static inline struct task_struct *vrq_curr(struct rq *rq)
 }
 
 /*
- * Of a mask whose bits others set and clear meanwhile: the first CPU in it from @from on,
- * small_cpumask_bits or more if there is none. It is read a word at a time, without marks,
- * as the rest of the kernel does it; which bits may be missed is for the mask to say.
+ * Find the first CPU in @mask from @from on, while other CPUs set and clear bits. Returns
+ * small_cpumask_bits or more if there is none. The mask is read a word at a time with plain
+ * accesses, as in the rest of the kernel. The comment at each mask tells which bits may be
+ * missed.
  */
 static inline unsigned int vrq_next_unlocked(const struct cpumask *mask, unsigned int from)
 {
@@ -40,8 +41,8 @@ static inline bool vrq_empty_unlocked(const struct cpumask *mask)
 }
 
 /*
- * Is @last the jiffy @now? It may be ahead by what @now is late; weeks in which the fair class
- * was active must not look like that.
+ * Is @last the same jiffy as @now? @now may be a little out of date, so @last may be ahead of
+ * it. But after weeks under the fair class an old @last must not look as if it were ahead.
  */
 static inline bool vrq_same_jiffy(unsigned long last, unsigned long now)
 {

@@ -10,9 +10,10 @@
 /**
  * enum vrq_counter - what is counted, on the CPU where it happens
  * @VRQ_SHARED_LOCK: the lock of a domain was taken
- * @VRQ_SHARED_MISSED: a task in a shared queue was passed over, its run queue was locked
- * @VRQ_SHARED_FULL: a task waits for its home, as the shared queue has no room for its
- *	mask
+ * @VRQ_SHARED_MISSED: a task in a shared queue was passed over because its run queue was
+ *	locked
+ * @VRQ_SHARED_FULL: the shared queue had no room for the mask of a task, so the task waits for
+ *	its home CPU
  * @VRQ_PICK_CURR: a pick that let the current task go on
  * @VRQ_PICK_SLOT: ... that took the preempt task
  * @VRQ_PICK_PINNED: ... that took a task that may run on this CPU only
@@ -28,9 +29,9 @@
  * @VRQ_WAKE_QUEUE: ... that let the task wait
  * @VRQ_KICK: an idle CPU was made to look for work
  * @VRQ_EXPIRED: a task went from its CPU's queue to the shared one
- * @VRQ_MOVED_DOMAIN: a task went on in another domain of the same node
- * @VRQ_MOVED_NODE: ... of another node
- * @VRQ_COUNTERS: how many there are
+ * @VRQ_MOVED_DOMAIN: a task moved to another domain of the same node
+ * @VRQ_MOVED_NODE: a task moved to another node
+ * @VRQ_COUNTERS: number of counters
  */
 enum vrq_counter {
 	VRQ_SHARED_LOCK,

@@ -90,9 +90,9 @@ u64 vrq_span(u64 rr_ns, unsigned int nice_index, u64 weight_sum,
  * @cpus: number of those CPUs
  * @all: number of CPUs of the machine
  *
- * Tasks that every CPU may run go where there is less to do, until all CPUs have the
- * same. Those CPUs have more where their confined tasks alone are more than that, and
- * less where all others together are too few to fill them.
+ * Tasks that every CPU may run go where there is less to do, until all CPUs have the same
+ * load. The given CPUs have more than that if their confined tasks alone exceed it. They have
+ * less if all tasks that may run on them do not reach it.
  *
  * Return: the weight.
  */
@@ -107,14 +107,15 @@ u64 vrq_spread_weight(u64 confined, u64 unconfined, u64 weight,
 #define WEIGHT_SUM_MAX	BIT_ULL(42)
 
 /**
- * vrq_convert_weight - what a weight with groups is without them, or the other way round
- * @weight: the weight in one of the two
- * @from: the sum over all tasks of the machine in that
- * @to: the sum in the other one
+ * vrq_convert_weight - convert a weight with groups to one without groups, or back
+ * @weight: the weight to convert
+ * @from: the sum over all tasks of the machine, in units of @weight
+ * @to: the same sum in the other units
  *
- * The two sums may not be of one moment.
+ * The two sums may have been read at different moments.
  *
- * Return: @weight * @to / @from, what vrq_span() can multiply; if there are no groups, @weight.
+ * Return: @weight * @to / @from, limited to what vrq_span() can multiply; @weight if there are
+ * no groups.
  */
 u64 vrq_convert_weight(u64 weight, u64 from, u64 to)
 {
@@ -129,12 +130,12 @@ u64 vrq_convert_weight(u64 weight, u64 from, u64 to)
  * @late: how late tasks used up their slices, ns
  * @slack: vrq_span() of nice 0, ns
  *
- * The weight is that of those who are runnable just now. Tasks that sleep in
- * turns, and save up what they would have got meanwhile, want more than that
- * together: they all get late, up to what they may save up, and then one that
- * has hardly run at all is no longer told from the others. What goes beyond the
- * slack counts as load, twice. Not more: with 8 times, and up to 8 turns, one
- * that was late by chance got a deadline half a second away.
+ * The weight counts only tasks that are runnable now. Tasks that sleep in turns save up what
+ * they would have got while they slept, so together they want more than their weight. Then
+ * they all get late, up to the limit of what a task may save up, and a task that has hardly
+ * run at all is no longer told from the others. So what is late beyond the slack counts as
+ * load, twice. It does not count for more: with 8 times, and up to 8 turns, a task that was
+ * late by chance got a deadline half a second away.
  *
  * Measured by cyclictest's normal task beside hackbench. Without this the average and
  * 99.9% of its delays are 1.11 and 1.73 times as long on 4 CPUs, 1.02 and 1.22 times on
@@ -152,7 +153,7 @@ unsigned int vrq_underrated(s64 late, u64 slack)
 	return min_t(s64, 1024 + div64_s64(excess << 11, slack), 4 * 1024);
 }
 
-/* Whichever is nearer to 0, as long as both have the same sign */
+/* The one of both that is nearer to 0, or 0 if their signs differ */
 static s64 common_part(s64 a, s64 b)
 {
 	return a > 0 ? clamp(b, 0, a) : clamp(b, a, 0);
@@ -166,22 +167,21 @@ static s64 common_part(s64 a, s64 b)
  * @slack: how far from @now the count may start, ns, not 0
  * @all_late: how late tasks used up their slices, on the mean, ns
  *
- * The count goes on from the old deadline, so that what a task got too early
- * or too late in one turn is made up for in the next and shares are exact in
- * the long run. A task that has slept must not save up more than twice @slack:
- * so one that hardly runs goes ahead of the others even with a new slice. And
- * one that ran ahead while nobody competed must not pay for more than @slack, or
- * a turn of its own if that is longer: with less, those with long turns would be
- * forgiven what they use beyond their share.
+ * The new deadline is counted from the old one. So what a task got too early or too late in
+ * one turn is made up for in the next, and shares are exact in the long run. A task that has
+ * slept must not save up more than twice @slack. That is enough for a task that hardly runs to
+ * go ahead of the others even with a new slice. A task that ran ahead while no other task
+ * competed must not pay for more than @slack, or a turn of its own if that is longer. With a
+ * lower limit, tasks with long turns would be forgiven what they use beyond their share.
  *
- * The load is never known exactly: interrupts and other classes take their
- * part, masks overlap. So all deadlines of those who compete drift off the
- * time together until they reach the slack, where nice levels would count for
- * less. To hold them, the span is stretched by up to a quarter as all get late,
- * and shortened as all get early: else nice -5 gets 16% more than its share and
- * nice 19 19% less where turns take 80% of what the load says, see deadline_test.c.
- * What a task is late by alone stays out of it: it would lose its share, and some are
- * late turn after turn because of the order in which the turns happen to fall.
+ * The load is never known exactly: interrupts and other classes take their part, masks
+ * overlap. So the deadlines of all competing tasks drift away from the time together until
+ * they reach the slack, where nice levels would count for less. To prevent that, the span is
+ * stretched by up to a quarter if all tasks are late, and shortened if all are early.
+ * Otherwise nice -5 gets 16% more than its share and nice 19 19% less where turns take 80% of
+ * what the load says, see deadline_test.c. Only lateness that is common to all tasks counts
+ * for this. Otherwise a task that alone is late would lose its share, and some tasks are late
+ * turn after turn because of the order in which the turns happen to fall.
  *
  * Return: the deadline, ns.
  */

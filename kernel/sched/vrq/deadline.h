@@ -3,9 +3,8 @@
  * The arithmetic of virtual deadlines: pure functions, no scheduler state.
  * Tested by deadline_test.c.
  *
- * A task gets a time slice of rr_interval and a deadline by which it is due to
- * have used it. Were the machine shared out in infinitely small portions, a
- * task would need
+ * A task gets a time slice of rr_interval, and a deadline by which it should have used the
+ * slice. If the machine could be shared in infinitely small portions, a task would need
  *
  *	span = rr_interval * ratio(nice) * load
  *

@@ -99,7 +99,7 @@ static void deadline_goes_on_from_the_old_one(struct kunit *test)
 	KUNIT_EXPECT_LE(test, abs_diff(d, now + 40 * MS), MS / 100);
 }
 
-/* Else it would lose what it is late by, or one on time what others are */
+/* Otherwise a task would lose what it alone is late by, or pay for the lateness of others */
 static void deadline_counts_from_the_old_one_unless_all_are_late(struct kunit *test)
 {
 	u64 now = 1000 * MS, old = now - 5 * MS;
@@ -213,10 +213,10 @@ static void renice_leaves_a_passed_deadline(struct kunit *test)
 }
 
 /*
- * Hogs on one CPU, a whole slice at a time, the earliest deadline first: do
- * they get what their nice levels promise, when a slice takes @percent of its
- * time? More than 100 is what interrupts and other classes take, less is a load
- * that counts tasks which do not compete.
+ * Simulate hogs on one CPU that run whole slices, the earliest deadline first, and check their
+ * shares against their nice levels. A slice takes @percent of its time. More than 100 stands
+ * for what interrupts and other classes take, less for a load that counts tasks which do not
+ * compete.
  */
 static void expect_shares_by_nice(struct kunit *test, unsigned int percent)
 {

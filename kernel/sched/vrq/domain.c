@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which CPUs make up a domain: those behind one last-level cache, without CONFIG_SCHED_MC those
- * of a NUMA node. Where these are many they are divided, for what all CPUs of a domain write
- * must not travel between too many of them. An isolated CPU is a domain of its own, so that
- * nothing of it is in a line that others write.
+ * Domains are made of the CPUs that share a last-level cache or, without CONFIG_SCHED_MC, a
+ * NUMA node. If there are many such CPUs they are divided, because cache lines that all CPUs
+ * of a domain write must not travel between too many CPUs. An isolated CPU is a domain of its
+ * own, so that none of its data is in a cache line that other CPUs write.
  *
  * A CPU joins its domain as it comes online for the first time, before it
  * schedules anything but its own kernel threads, and stays there.
@@ -17,7 +17,7 @@
 
 #include "domain.h"
 
-/* A core joins only a domain of fewer CPUs, if all its threads were counted */
+/* A core joins a domain only if the domain has fewer CPUs, all threads of its cores counted */
 #define DOMAIN_CPUS	16
 
 struct vrq_machine vrq_machine __read_mostly = {
@@ -88,7 +88,7 @@ static const struct cpumask *llc_mask(int cpu)
 
 static bool has_room(const struct vrq_domain *domain)
 {
-	/* UINT_MAX where nobody has told it */
+	/* cpu_smt_num_threads is UINT_MAX if the architecture does not set it */
 	unsigned int threads = cpu_smt_num_threads > DOMAIN_CPUS ?
 			       1 : max(cpu_smt_num_threads, 1U);
 
@@ -160,7 +160,7 @@ static void join(int cpu)
 	struct vrq_member *member = &per_cpu(vrq_members, cpu);
 
 	domain->node = cpu_to_node(domain->leader);
-	/* What was counted there is now counted anew, or is that of an isolated CPU */
+	/* Remove the sums of @own: they are counted anew, or belong to an isolated CPU */
 	atomic64_sub(atomic64_xchg(&own->weight, 0), &vrq_machine.weight);
 	atomic64_sub(atomic64_xchg(&own->own_weight, 0), &vrq_machine.own_weight);
 	atomic64_sub(atomic64_xchg(&own->unconfined, 0), &vrq_machine.unconfined);

@@ -25,13 +25,14 @@ enum vrq_offer {
 
 /**
  * struct vrq_mask_queue - the tasks in a shared queue that may run on the same CPUs
- * @cpus: those of the domain, by their index. Written, under the domain's lock,
- *	before the mask queue is used, and read without it: who reads a stale mask finds
- *	one without tasks, or has its bit in the mask of idle CPUs and is kicked
- * @queue: the tasks; where there are none it is free for another mask
- * @advanced_at: when a tick last gave tasks of it the deadlines that are due, jiffies
+ * @cpus: the CPUs of the domain that may run these tasks, by their index. Written under the
+ *	domain's lock before the mask queue is used, read without the lock. A CPU that reads a
+ *	stale mask finds a mask queue without tasks, or has its bit in the mask of idle CPUs
+ *	and is kicked
+ * @queue: the tasks; an empty mask queue is free for another mask
+ * @advanced_at: when a tick last advanced the deadlines of tasks in @queue, jiffies
  *
- * What is read without the lock is in the first line, and changes only when
+ * The fields that are read without the lock are in the first cache line. They change only when
  * another task becomes the first one.
  */
 struct vrq_mask_queue {
@@ -42,13 +43,13 @@ struct vrq_mask_queue {
 
 /**
  * struct vrq_domain - some CPUs that share a last-level cache
- * @leader: the CPU that the domain is named by in masks of domains
+ * @leader: the CPU that stands for the domain in masks of domains
  * @node: the NUMA node
- * @isolated: one CPU that the scheduler is to leave alone, see isolcpus=
+ * @isolated: the domain is one isolated CPU, which the scheduler leaves alone, see isolcpus=
  * @nr_cpus: how many CPUs have joined
- * @nr_cores: the same without the other threads of their cores
- * @online: those that are there now
- * @cpus: the CPUs; a place in here is a CPU's index
+ * @nr_cores: how many cores these CPUs belong to
+ * @online: the CPUs that are online now, by their index
+ * @cpus: the CPUs; the position of a CPU in this array is its index
  * @core: for each CPU the threads of its core that are in this domain
  * @idle: the CPUs that have nothing to do. Each sets its own bit when its pick
  *	finds nothing, and clears it when it leaves the idle task. Others clear
@@ -56,21 +57,21 @@ struct vrq_mask_queue {
  * @offers: the CPUs that have a task for those without work, see enum vrq_offer.
  *	A CPU's bits are written under its rq->lock
  * @lock: protects @used, @last_kicked, @mask_queues and what is in them
- * @used: the mask queues but the first that have tasks; read without the lock
- * @last_kicked: the mask queue for whose first task an idle CPU was last looked for by a tick
+ * @used: which mask queues, other than the first, have tasks; read without the lock
+ * @last_kicked: the mask queue for whose first task a tick last looked for an idle CPU
  * @mask_queues: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
  * @own_weight: the same without regard to groups
  * @unconfined: the part of @weight of tasks that every CPU of the machine may run
- * @idle_weight: the sum over SCHED_IDLE tasks, which @weight is without
+ * @idle_weight: sum of the weights of SCHED_IDLE tasks, which @weight does not include
  * @lateness: sum of how late tasks used up their slices on the CPUs that are busy, ns
- * @summed_at: when that was, jiffies; who moves it on does so
+ * @summed_at: when the sums were last updated, jiffies; the CPU that sets this updates them
  *
- * The first lines are written as CPUs come and go. Of the others each line is
- * written by all CPUs of the domain: @idle as they begin and end to be idle,
- * @offers as their queues begin and cease to have something, the lock and the
- * mask queues when a task enters or leaves the shared queue.
+ * The fields before @idle are written when CPUs come and go. Each of the following lines is
+ * written by all CPUs of the domain: @idle when CPUs become idle or busy, @offers when their
+ * queues become empty or non-empty, the lock and the mask queues when a task enters or leaves
+ * the shared queue.
  */
 struct vrq_domain {
 	int			leader;
@@ -107,7 +108,7 @@ struct vrq_domain {
  * @unconfined: likewise
  * @idle_weight: likewise
  * @lateness: likewise
- * @next: the leader of the domain that was last summed in place of its own CPUs
+ * @next: the leader of the domain that was last summed up by a CPU of another domain
  */
 struct vrq_machine {
 	struct cpumask		cpus;
@@ -147,7 +148,7 @@ static inline struct vrq_domain *vrq_domain_of(int cpu)
 	return per_cpu(vrq_members, cpu).domain;
 }
 
-/* Nothing has to be looked for elsewhere; there is none before the boot CPU has joined */
+/* There is no other domain to search. nr_domains is 0 until the boot CPU has joined */
 static inline bool vrq_one_domain(void)
 {
 	return READ_ONCE(vrq_machine.nr_domains) <= 1;
@@ -167,9 +168,9 @@ static inline struct vrq_domain *vrq_domain_led_by(int leader)
 
 /**
  * vrq_domain_in_turn - the domains one after the other, over and over
- * @last: the leader of the last one, -1 for none yet; becomes that of the next
+ * @last: the leader of the domain returned last, -1 for none yet; set to that of the next one
  *
- * Needs no lock: of two who move on at once one may get the same domain again.
+ * No lock is needed: of two CPUs that call this at once, one may get the same domain again.
  *
  * Return: the next domain.
  */

@@ -16,9 +16,9 @@ DECLARE_STATIC_KEY_FALSE(__sched_vrq_switched);
 extern bool sched_vrq_active;
 
 /*
- * Does VRQ run? Decided at boot, before the first task is forked. From the first switch
- * on, see switch.c, sched_vrq_active tells, which changes while all CPUs are stopped: with
- * preemption disabled it stays what it is.
+ * Is VRQ active? This is decided at boot, before the first task is forked. After the first
+ * switch of the scheduler, see switch.c, sched_vrq_active tells which scheduler is active. It
+ * changes only while all CPUs are stopped, so it cannot change while preemption is disabled.
  */
 static __always_inline bool sched_vrq_enabled(void)
 {

@@ -18,14 +18,14 @@ static bool idle_kind(const struct task_struct *p)
 	return task_has_idle_policy((struct task_struct *)p) || vrq_group_is_idle(p);
 }
 
-/* Is who lends a task his priority no SCHED_IDLE task himself? */
+/* Is the task that lends @p its priority, if there is one, not a SCHED_IDLE task itself? */
 static bool lender_is_normal(const struct task_struct *p)
 {
 #ifdef CONFIG_RT_MUTEXES
-	/* Changes with the lock of the run queue of @p held, and is blocked meanwhile */
+	/* Changes only with the lock of @p's run queue held. The lender is blocked meanwhile */
 	const struct task_struct *lender = READ_ONCE(p->pi_top_task);
 
-	/* Its own lock is not held */
+	/* The lock of the lender's run queue is not held */
 	return !lender || !data_race(idle_kind(lender));
 #else
 	return true;
@@ -36,9 +36,10 @@ static bool lender_is_normal(const struct task_struct *p)
  * vrq_policy_level - the level that a task's policy asks for
  * @p: a task of VRQ's; the lock of its run queue is held
  *
- * A SCHED_IDLE task to which somebody of better priority lends it through a mutex counts as
- * normal as long as it holds that mutex, but not if that is a SCHED_IDLE task too: else two
- * of them would lead each other out of a group with cpu.idle. Nor does SCHED_ISO.
+ * A SCHED_IDLE task that inherits a better priority through a mutex counts as normal as long
+ * as it holds that mutex. It does not count as normal if the lender is a SCHED_IDLE task too:
+ * otherwise two such tasks would lead each other out of a group with cpu.idle. SCHED_ISO does
+ * not lead out of such a group either.
  *
  * Return: the level.
  */
@@ -55,8 +56,8 @@ enum vrq_level vrq_policy_level(const struct task_struct *p)
  * @p: the woken task
  * @curr: the running one, of VRQ's too; the lock of its run queue is held
  *
- * SCHED_BATCH never preempts, but for those that only want what is left.
- * Others do if their deadline is earlier by the margin of their wake-up.
+ * A SCHED_BATCH task preempts only SCHED_IDLE tasks. Other tasks preempt if their deadline is
+ * earlier by the margin of their wake-up.
  *
  * Return: true if it may.
  */
@@ -70,9 +71,9 @@ bool vrq_may_preempt(const struct task_struct *p,
 }
 
 /*
- * What there is to do on the CPUs that a task may use, itself included. Tasks that every
- * CPU may run count how late all are of them: were it their own CPU's alone, spans would
- * be longer where there is more to do than elsewhere, and deadlines would not tell that.
+ * The load of the CPUs that a task may use, the task included. For tasks that every CPU may
+ * run, the lateness is the mean of all CPUs. With that of their own CPU alone, spans would be
+ * longer on a CPU with more to do, and deadlines would not show that it has more to do.
  */
 static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p)
 {
@@ -98,9 +99,9 @@ static struct vrq_load load_for(const struct rq *rq, const struct task_struct *p
 }
 
 /*
- * The weight in a load as if the tasks that every CPU may run were where there is room for
- * them. A parent's children, say, are at its CPU until another takes them; and a CPU has a
- * task more or less by turns.
+ * The weight of a load as if the tasks that every CPU may run were where there is room for
+ * them. Where they are now does not last: the children of a task, for example, are at its CPU
+ * until another CPU takes them, and the number of tasks of a CPU varies by one.
  */
 static u64 weight_when_spread(const struct task_struct *p,
 			      const struct vrq_load *load)
@@ -129,15 +130,15 @@ static u64 weight_for_span(struct rq *rq, const struct task_struct *p,
 	return vrq_iso_weight(rq, p, weight_when_spread(p, load));
 }
 
-/* What @weight of @load would be without groups: a turn is as long in one group as in none */
+/* @weight of @load as it would be without groups: a turn is as long in one group as in none */
 static u64 without_groups(const struct vrq_load *load, u64 weight)
 {
 	return vrq_convert_weight(weight, load->weight, load->own);
 }
 
 /*
- * Is more queued here than on the mean of the CPUs of @load, by more than an eighth
- * and a part of what @p adds?
+ * Is the weight queued here more than the mean of the CPUs of @load, by an eighth of the mean
+ * and a quarter of the weight of @p?
  */
 static bool overloaded(struct rq *rq, const struct task_struct *p,
 		       const struct vrq_load *load)
@@ -169,7 +170,7 @@ bool vrq_overloaded(struct rq *rq, const struct task_struct *p)
  */
 void vrq_note_affinity(struct task_struct *p)
 {
-	/* A CPU may come or go just now: who takes the task asks p->cpus_ptr */
+	/* A CPU may come or go just now: a CPU that takes the task checks p->cpus_ptr */
 	p->vrq.confined = !data_race(cpumask_subset(&vrq_machine.cpus, p->cpus_ptr));
 }
 
@@ -215,8 +216,9 @@ static bool sets_slice(const struct task_struct *p)
 }
 
 /*
- * The longest slice that a task can have, in rr_intervals. What it is ahead of others
- * by as it ends a slice, and they as it begins one, is remembered up to two turns only.
+ * The longest slice that a task can have, in rr_intervals. A deadline remembers up to two
+ * turns only: by how much a task is ahead of others when it ends a slice, and behind them when
+ * it begins one.
  */
 #define SLICE_MAX		2
 
@@ -235,9 +237,9 @@ u64 vrq_slice_setting(const struct task_struct *p)
  * vrq_slice_ns - how long a task's slices are
  * @p: the task, the lock of its run queue held
  *
- * rr_interval, or what sched_setattr() has set for it: with less it has near deadlines
- * for little, with more it is interrupted less often. The share stays the same. As
- * requests in EEVDF.
+ * The length is rr_interval, or what sched_setattr() has set for the task. With a shorter
+ * slice a task gets earlier deadlines for less CPU time, with a longer one it is interrupted
+ * less often. Its share stays the same, as with requests in EEVDF.
  *
  * Return: the length, ns.
  */
@@ -249,9 +251,9 @@ u64 vrq_slice_ns(const struct task_struct *p)
 }
 
 /*
- * A task's slice, and what it has until its deadline, for another rr_interval: else
- * those that wait with deadlines of a long one would do so until all the others
- * have caught up with them. A deadline that has passed stays.
+ * Scale a task's slice, and the time until its deadline, to another rr_interval. Otherwise
+ * tasks with deadlines of a long rr_interval would wait until all others have caught up with
+ * them. A deadline that has passed stays.
  */
 static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 {
@@ -270,10 +272,10 @@ static void rescale(struct rq *rq, struct task_struct *p, unsigned int to)
 	p->vrq.rr_ms = to;
 }
 
-/* No task owes more than this: it may have been hours in a hypervisor, ns */
+/* Maximum of what a task owes, ns: a hypervisor may have stopped its CPU for hours */
 #define DEBT_MAX		((s64)NSEC_PER_SEC)
 
-/* In which time a task would get @slice ns at its share, ns; below zero if @slice is */
+/* The time in which a task gets @slice ns at its share, ns; negative if @slice is */
 static s64 time_for(const struct task_struct *p, s64 slice)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
@@ -283,17 +285,21 @@ static s64 time_for(const struct task_struct *p, s64 slice)
 }
 
 /*
- * Learn how fast those are here who use whole slices: which time one of weight 1 needs for
- * a ns, on the mean of the last 16 slices or so. @p has @used so much since it got its
- * slice, and has been off the CPU for @off, ns. One that has waited behind SCHED_ISO, or has
- * been SCHED_IDLE, tells little: no more than four times what follows from @load is taken.
+ * Learn the pace of tasks that use whole slices here: the time that a task of weight 1 needs
+ * for 1 ns of CPU time, mean of the last 16 slices or so. @p has @used this much since it got
+ * its slice, and has been off the CPU for @off, ns. A task that has waited behind SCHED_ISO,
+ * or has been SCHED_IDLE, tells little: a sample is limited to four times what follows from
+ * @load.
  */
 static void learn_pace(struct rq *rq, const struct task_struct *p, const struct vrq_load *load,
 		       u64 used, s64 off)
 {
 	u64 *pace = &rq->vrq.pace[p->vrq.only_idle], sample;
 
-	/* It has not used it up, or slept meanwhile. Clocks of two run queues may differ */
+	/*
+	 * Not if @p has not used up its slice, or has slept. Clocks of two run queues may
+	 * differ
+	 */
 	if (p->vrq.requested || used < NSEC_PER_MSEC || off < 0 ||
 	    off - (s64)p->vrq.waited > (s64)(off + used) / 16)
 		return;
@@ -304,9 +310,9 @@ static void learn_pace(struct rq *rq, const struct task_struct *p, const struct 
 }
 
 /*
- * Learn how late tasks are here, from each as much as it has used of a slice since it
- * was last asked, and as much as it waited for the CPU of the time when it had none:
- * one that sleeps is late because of that.
+ * Learn how late tasks are here. A task counts by the part of a slice that it has used since
+ * the last time, and by how much of its time off the CPU it has waited for the CPU: a task
+ * that sleeps is late because of its sleep.
  */
 static void learn_lateness(struct rq *rq, struct task_struct *p, const struct vrq_load *load,
 			   s64 late)
@@ -319,7 +325,10 @@ static void learn_lateness(struct rq *rq, struct task_struct *p, const struct vr
 
 	learn_pace(rq, p, load, used, off);
 	p->vrq.renewed_used = p->se.sum_exec_runtime;
-	/* Those who go before all others are early, and tell nothing of how late these are */
+	/*
+	 * SCHED_ISO tasks run before all others: they are early, and do not tell how late
+	 * others are
+	 */
 	if (unlikely(p->vrq.iso))
 		return;
 
@@ -337,11 +346,12 @@ static u64 turn_at_nice_0(const struct task_struct *p, const struct vrq_load *lo
 }
 
 /*
- * What the span of a task is at @load, ns, longer by what others are @late, for that is more
- * than their shares tell. @turn: turn_at_nice_0()
+ * The span of a task at @load, ns. It is longer if other tasks are @late, because then the
+ * load is more than its weight tells. @turn: turn_at_nice_0()
  *
- * Of the load no more than a CPU's part is its own, as vrq_limit_weight() has it: what it
- * counted for in a sum, which may be limited, or be older than its weight, is not known.
+ * No more than one CPU's part of the load is taken to be the task's own weight, for
+ * vrq_limit_weight(). What the task counts for in the sum is not known: the sum may be
+ * limited, or older than the task's weight.
  */
 static u64 span_at(struct task_struct *p, enum vrq_factor which, const struct vrq_load *load,
 		   u64 spread, u64 turn, s64 late)
@@ -355,11 +365,11 @@ static u64 span_at(struct task_struct *p, enum vrq_factor which, const struct vr
 }
 
 /*
- * Compute a task's span and where its deadline is counted from anew. The slack is
- * one turn of a nice 0 task.
+ * Compute a new span for a task, and the slack for its next deadline. The slack is one turn of
+ * a nice 0 task, longer if all tasks are late.
  *
- * What others were late by is nothing to one that is on time, or late because it
- * slept: that one may save up as much as they, but its own turn does not get longer.
+ * The span of a task that is on time, or late because it slept, does not get longer because
+ * others are late. But such a task may save up as much as the others.
  *
  * Return: the slack, and in @late how late the task is.
  */
@@ -379,7 +389,7 @@ static u64 renew_span(struct rq *rq, struct task_struct *p, enum vrq_factor whic
 	return slack;
 }
 
-/* Slices enough for something to be left once what it owes is paid, ns */
+/* Enough slices that something is left after the task has paid what it owes, ns */
 static u64 slices_due(const struct task_struct *p)
 {
 	u64 slice_ns = vrq_slice_ns(p);
@@ -388,16 +398,17 @@ static u64 slices_due(const struct task_struct *p)
 	return slice_ns * (1 + div64_u64(owes, slice_ns));
 }
 
-/* In how many of its turns a task that owes nothing gets what it may be ahead by, and a slice */
+/* Turns in which a task that owes nothing gets what it may be ahead by, and a slice */
 #define TURNS_MAX		4
 
 /**
  * vrq_longest_turn - how far ahead of the time can a deadline be?
  * @p: a task of VRQ's, in whatever state
  *
- * Of a task that owes as much as it may: a CPU that a hypervisor stops has no tick, and who
- * runs there is charged for that time at once. With what vrq_next_deadline() adds as all
- * get late, a quarter. What is later than this was not meant.
+ * The limit is that of a task that owes as much as possible: a CPU that a hypervisor stops has
+ * no tick, and its task is charged for that time at once. It includes the quarter that
+ * vrq_next_deadline() adds if all tasks are late. A deadline that is further ahead is a
+ * mistake.
  *
  * Return: the time, ns.
  */
@@ -414,8 +425,8 @@ u64 vrq_longest_turn(const struct task_struct *p)
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
  *
- * Where it has overrun its slice by more than the next one, as between two ticks, it
- * gets several at once.
+ * A task that has overrun its slice by more than the next slice, as may happen between two
+ * ticks, gets several slices at once.
  */
 void vrq_renew_slice(struct rq *rq, struct task_struct *p)
 {
@@ -458,18 +469,18 @@ static u64 span_now(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * vrq_advance_deadline - has a task that waits got a right to an earlier deadline?
+ * vrq_advance_deadline - give a task that waits an earlier deadline, if that is due
  * @rq: the run queue of this CPU, locked, its clock updated; of a task in a shared queue it
  *	need not be the home
- * @p: the task; its place among others is the caller's to mend
+ * @p: the task; the caller has to mend the order of its queue
  *
- * Its deadline was given at the load of that time. If others have ended or gone to sleep
- * since, or its group has got a greater weight, it may lie too far ahead: with groups of
- * very different weights by minutes. If its turns take less than half of the time now, so
- * does what is left until the deadline, also of what it has to pay for because it ran
- * ahead of its share.
+ * The deadline was computed from the load of that time. If other tasks have ended or gone to
+ * sleep since, or the group has got a greater weight, it may be too far ahead: by minutes with
+ * groups of very different weights. If the task's span is less than half of the old one now,
+ * the time until the deadline is scaled down with it. This includes what the task has to pay
+ * for because it ran ahead of its share.
  *
- * Return: true if it is earlier.
+ * Return: true if the deadline is earlier now.
  */
 bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 {
@@ -495,9 +506,10 @@ bool vrq_advance_deadline(struct rq *rq, struct task_struct *p)
 #define BURST_MAX		((s64)NSEC_PER_SEC)
 
 /*
- * A task that is about to sleep has used @burst since it woke up, and was queued for that
- * and for what it waited. In its group it is to count for as long as it would have taken at
- * its share, see group.c: for less, or for more, and then while it sleeps.
+ * A task that is about to sleep has used @burst since it woke up. It was queued for that time
+ * and for the time that it waited. In its group it is to count for as long as the burst takes
+ * at the task's share, see group.c. If that is less, the group counts for less; if it is more,
+ * the task goes on to count while it sleeps.
  */
 static void note_ahead(struct rq *rq, struct task_struct *p, s64 burst)
 {
@@ -519,9 +531,9 @@ static void note_ahead(struct rq *rq, struct task_struct *p, s64 burst)
 }
 
 /*
- * It wakes up: now it counts as one that is queued, and for the rest when it sleeps again.
- * Were that forgotten, sleepers of little weight would count for too little: 11% too much
- * for leaves with two of them.
+ * The task wakes up, and counts as queued from now on. The rest of the time for which it still
+ * had to count is kept until it sleeps again. Without that, sleepers of little weight would
+ * count for too little: leaf groups with two of them would get 11% too much.
  */
 static void end_ahead(struct rq *rq, struct task_struct *p)
 {
@@ -543,9 +555,9 @@ void vrq_note_burst(struct rq *rq, struct task_struct *p)
 	s64 change = burst - (s64)p->vrq.burst;
 
 	/*
-	 * Short bursts are learnt sooner: a new task has its parent's, and with it deadlines
-	 * that are too far away. At a quarter for both, one of 100 tasks that begin together
-	 * with bursts of 9 us still waited for 60 ms after a second.
+	 * Shorter bursts are learnt faster: a new task has the burst of its parent, and so
+	 * deadlines that are too far away. With a quarter in both directions, one of 100 tasks
+	 * that begin together with bursts of 9 us still waited for 60 ms after a second.
 	 */
 	p->vrq.burst += change >> (change < 0 ? 1 : 2);
 	note_ahead(rq, p, burst);
@@ -554,10 +566,10 @@ void vrq_note_burst(struct rq *rq, struct task_struct *p)
 	vrq_note_used(p);
 }
 
-/* What a task is thought to need at the least, as a part of a slice */
+/* A slice divided by this is the least that a task is expected to need */
 #define REQUEST_MIN_PART	64
 
-/* What a task may need until it sleeps: what it says, or twice what it usually does, ns */
+/* What a task may need until it sleeps, ns: the slice it has set, or twice its usual burst */
 static s64 request_of(const struct task_struct *p)
 {
 	u64 rr_ns = (u64)p->vrq.rr_ms * NSEC_PER_MSEC;
@@ -575,8 +587,8 @@ static bool woken_by_interrupt(const struct task_struct *p)
 }
 
 /*
- * What a task has until its deadline, and its span, for another nice level. Both: by how
- * many spans a deadline is ahead tells the watchdog whether it can have been meant.
+ * Scale the time until a task's deadline, and its span, to another nice level. Both are
+ * scaled, because the watchdog compares how far a deadline is ahead with the span.
  */
 static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 {
@@ -590,12 +602,12 @@ static void rescale_for_nice(struct rq *rq, struct task_struct *p)
 }
 
 /*
- * A task becomes SCHED_ISO, or is that no longer: its turns take less time, or more. Else one
- * that is SCHED_ISO whenever its slice is renewed, which is at ticks, and hardly charged for
- * that, would have 76% of a CPU beside three others.
+ * A task becomes SCHED_ISO, or is not SCHED_ISO any longer: its turns get shorter, or longer.
+ * Otherwise a task that is SCHED_ISO whenever its slice is renewed, which is at ticks, and is
+ * hardly charged for that, would have 76% of a CPU beside three others.
  *
- * The new span is computed, not the old one multiplied: whoever changes to and fro while the
- * load changes would let it grow without end.
+ * The new span is computed, not scaled from the old one: otherwise a task that changes to and
+ * fro while the load changes could make its span grow without limit.
  */
 static void rescale_for_iso(struct rq *rq, struct task_struct *p)
 {
@@ -607,7 +619,7 @@ static void rescale_for_iso(struct rq *rq, struct task_struct *p)
 		return;
 
 	p->vrq.iso = iso;
-	/* What lies beyond that is what it has lent, see vrq_lend_deadline() */
+	/* A deadline beyond that is due to what the task has lent, see vrq_lend_deadline() */
 	ahead = min_t(s64, ahead, vrq_longest_turn(p));
 	p->vrq.span = span_now(rq, p);
 	if (ahead > 0)
@@ -626,19 +638,19 @@ static void rescale_for_changes(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * vrq_request - a task wakes up: its deadline is for what it needs until it sleeps
+ * vrq_request - give a task that wakes up a deadline for what it needs until it sleeps
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task, about to be queued
  *
- * The deadline of a slice is one span after the time from which the slice counts. A
- * task that sleeps before it is used up does not need it all: it gets a slice of
- * twice its usual burst, with the deadline that belongs to that. So what it used
- * moves its deadline at each sleep, and one with short bursts goes before those that
- * use up theirs as long as it does not use more than its share. The share does not
- * change. The idea is that of requests in EEVDF (Stoica and Abdel-Wahab, 1995).
+ * The deadline of a slice is one span after the time from which the slice counts. A task that
+ * sleeps before it has used up its slice does not need all of it. So it gets a slice of twice
+ * its usual burst, with the earlier deadline that belongs to that. What the task uses moves
+ * its deadline at each sleep. So a task with short bursts runs before tasks that use up their
+ * slices, as long as it does not use more than its share. The share does not change. The idea
+ * is that of requests in EEVDF (Stoica and Abdel-Wahab, 1995).
  *
- * Those who wake each other do not save up by sleeping: what they got less than their
- * share, for want of something to do, counts for one slice at the most.
+ * Tasks that wake each other do not save up by sleeping: what they got less than their share,
+ * because they had nothing to do, counts for one slice at most.
  */
 void vrq_request(struct rq *rq, struct task_struct *p)
 {
@@ -646,7 +658,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	bool by_interrupt = woken_by_interrupt(p);
 	struct vrq_load load;
 
-	/* Who sleeps for a lock or a disk gets short slices, and may never come to their end */
+	/* A task that sleeps for locks or disks gets short slices, which may never end */
 	if (p->se.sum_exec_runtime - p->vrq.promoted_at > vrq_rr_ns())
 		p->vrq.promoted = false;
 	/* What was changed while it slept */
@@ -668,9 +680,10 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	}
 
 	/*
-	 * As when a slice is renewed, and no more often. But it sleeps before it has used one
-	 * up, and its wait says nothing against that: were it to count, 100 tasks with short
-	 * bursts that begin together would wait for up to 100 ms in their first second, not 25.
+	 * Renew the span as at the end of a slice, and no more often. But the task sleeps
+	 * before it has used up a slice, so its wait does not count against its sleep, see
+	 * vrq_note_waited(). If it did, 100 tasks with short bursts that begin together would
+	 * wait for up to 100 ms in their first second, not 25.
 	 */
 	if (now - (s64)p->vrq.renewed_at > rr_ns) {
 		vrq_group_sum_up(p);
@@ -689,7 +702,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	p->vrq.deadline = max(start + time_for(p, request), 0LL);
 }
 
-/* Add to a slice that is less than a whole one, with the deadline that belongs to it */
+/* Extend a slice that is less than a whole one, and move the deadline accordingly */
 static void extend(struct task_struct *p, s64 more)
 {
 	s64 had = p->se.sum_exec_runtime - p->vrq.woken_at + p->vrq.slice;
@@ -724,10 +737,11 @@ void vrq_whole_slice(struct task_struct *p)
 }
 
 /**
- * vrq_forget_lateness - the CPU has been idle: nobody was late for want of it
+ * vrq_forget_lateness - the CPU has been idle: reduce its lateness
  * @rq: its run queue, locked, its clock updated
  *
- * By a factor of e in 64 ms or so.
+ * While the CPU was idle, no task had to wait for it. The lateness falls by a factor of e in
+ * 64 ms or so.
  */
 void vrq_forget_lateness(struct rq *rq)
 {
@@ -737,7 +751,7 @@ void vrq_forget_lateness(struct rq *rq)
 	atomic64_set(&rq->vrq.lateness, late - (late * min(idle_ms, 64LL) >> 6));
 }
 
-/* Who lets others go first waits no longer than so many of its turns */
+/* A task that lets others run first waits for no more than this many of its turns */
 #define DEFER_TURNS	3
 
 /**
@@ -746,9 +760,9 @@ void vrq_forget_lateness(struct rq *rq)
  * @p: the task, running
  * @last: the task with the latest deadline of those who wait for this CPU
  *
- * It goes behind them. Otherwise two tasks that yield while they wait for a third
- * would run in turns, both ahead of the third. For a nicer one it waits no longer
- * than three turns.
+ * The deadline of @p becomes no earlier than that of @last. Otherwise two tasks that yield
+ * while they wait for a third one would run in turns, both ahead of the third. If @last has a
+ * smaller weight, @p waits no longer than three turns.
  */
 void vrq_defer(struct rq *rq, struct task_struct *p,
 	       const struct task_struct *last)
@@ -761,7 +775,7 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 	p->vrq.deadline = max(p->vrq.deadline, behind);
 }
 
-/* An hour, ns: who lends a deadline that is earlier by that pays the most that anybody does */
+/* An hour, ns: a task that lends a deadline which is earlier by this pays the maximum */
 #define GAIN_MAX	(3600ULL * NSEC_PER_SEC)
 
 /**
@@ -770,19 +784,19 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
  * @to: a task in no queue, the lock of its run queue held
  * @now: the time, ns
  *
- * An earlier deadline of @from goes to @to if both are of one level, and @from pays for
- * what @to gains by that: its own deadline moves on by as much, by weight. With a mere
- * copy, who wakes up again and again to yield would pull @to ahead of all others each
- * time: one that slept 2 ms between gave a hog 72% beside another. The favour of @from
- * does not count: it is for what a task does itself.
+ * If both tasks are of one level, @to gets the earlier deadline of @from, and @from pays for
+ * what @to gains: its own deadline becomes later by as much, by weight. If the deadline were
+ * just copied, a task that wakes up again and again to yield would pull @to ahead of all
+ * others each time: a task that slept 2 ms in between gave a hog 72% beside another one. The
+ * favour of @from does not count, because it is for what the task does itself.
  *
- * What it has paid and not made up for by sleeping since, it cannot lend again: it may
- * have to pay for one turn only when it wakes up, see vrq_request(), so that without this
- * one that slept 2 ms between left the other hog 22% of the CPU, not the third that is
- * its share.
+ * A task that has paid cannot lend again until it has made up for that by sleeping. At a
+ * wake-up it may have to pay for one turn only, see vrq_request(). So without this rule, a
+ * task that slept 2 ms in between left the other hog 22% of the CPU, not the third that is its
+ * share.
  *
- * The deadline of @from may date from long ago. It does not pay for that with more than
- * three turns, or with the deadline that @to had.
+ * The deadline of @from may date from long ago. For that, @from pays no more than three turns,
+ * or the deadline that @to had if that is later.
  */
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now)
 {
@@ -800,7 +814,7 @@ void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now
 	most = max(old, now + DEFER_TURNS * from->vrq.span);
 	/* The deadline may date from days ago, and the quotient has to fit into 64 bits */
 	if (gain < GAIN_MAX)
-		/* Of groups of very different weights it is more than anybody pays */
+		/* With groups of very different weights this may be more than the maximum */
 		most = min(from->vrq.deadline +
 			   mul_u64_u64_div_u64(gain, weight,
 					       max(without_favour, (weight >> 16) + 1)), most);
@@ -813,9 +827,9 @@ void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now
  * @parent: the running task, its slice accounted up to now
  * @child: the new task, not yet visible to anybody
  *
- * The child gets half of what its parent has left, and the parent's deadline,
- * so that nobody gains CPU time by forking. The idea is that of BFS. What the
- * parent has saved up by sleeping it inherits up to one turn only.
+ * The child gets half of what its parent has left, and the parent's deadline, so that no task
+ * gains CPU time by forking. The idea is that of BFS. Of what the parent has saved up by
+ * sleeping, the child inherits up to one turn only.
  */
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child)
@@ -861,7 +875,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	vrq_iso_account(rq, p, 0);
 	p->vrq.level = vrq_policy_level(p);
 	only_idle = p->vrq.level == VRQ_IDLE;
-	/* What it was promoted from it may be no longer */
+	/* The level that the task was promoted from may not be its own any longer */
 	if (p->vrq.only_idle != only_idle)
 		p->vrq.promoted = false;
 	p->vrq.only_idle = only_idle;

@@ -12,11 +12,11 @@
 #include "weight.h"
 
 /*
- * A task that is overdue by this much because tasks of a better level run is
- * promoted to that for one slice, ns: whatever it holds, it lets go of in the end.
+ * If a task is overdue by this much because tasks of a better level run, it is promoted to
+ * that level for one slice, ns. So in the end it releases whatever it holds.
  */
 #define VRQ_STARVED_NS		NSEC_PER_SEC
-/* Of a CPU's time starved tasks of a level get a slice in so many */
+/* Starved tasks of a level get one of this many slices of a CPU's time */
 #define VRQ_PROMOTE_EVERY	20
 
 /* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
@@ -46,15 +46,16 @@ static inline s64 vrq_key(const struct task_struct *p)
 	return vrq_key_of(vrq_level_now(p->vrq.level), p->vrq.deadline);
 }
 
-/* How far apart deadlines of equal tasks are that wait for their turns, ns */
+/* Length of a turn: how far apart the deadlines of equal waiting tasks are, ns */
 static inline s64 vrq_turn_of(const struct task_struct *p)
 {
 	return max_t(s64, vrq_rr_ns(), p->vrq.span);
 }
 
 /*
- * Some CPUs are not for this task, beside those that are isolated or offline: what
- * makes others walk past it. As of when it was last queued, see vrq_note_affinity()
+ * Is there a CPU, neither isolated nor offline, that the task may not run on? CPUs that search
+ * for work have to step over such a task. The value is that of the last enqueue, see
+ * vrq_note_affinity().
  */
 static inline bool vrq_confined(const struct task_struct *p)
 {

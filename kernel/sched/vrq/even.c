@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How CPUs and domains even out. A CPU whose task has used up a slice looks at some others:
+ * How CPUs and domains even out their load. When the task of a CPU has used up its slice, the
+ * CPU looks at some other CPUs:
  *
- *  - of its domain. What waits for one of these, and should have run before all that wait
- *    here by half a turn, it takes, see look_near().
- *  - of one other domain, the next one each time. If the first task in the shared queue
- *    there should have run before all that wait here, by a margin that grows with the
- *    distance, it is taken. So is, by a turn more, the first one in the queue of one of the
- *    CPUs there. Deadlines are of one order everywhere, so nothing else is needed for
- *    domains to even out.
+ *  - CPUs of its own domain. It takes a task that waits for one of them if that task should
+ *    run before all tasks that wait here, by half a turn, see look_near().
+ *  - one other domain, the next one each time. It takes the first task in the shared queue
+ *    there if that task should run before all tasks that wait here, by a margin that grows
+ *    with the distance. It also takes the first task in the queue of one of the CPUs there,
+ *    with a margin that is a turn greater.
+ *
+ * Deadlines on all CPUs are in one order, so domains need no other balancing.
  *
  * Built with CONFIG_SMP only.
  */
@@ -46,10 +48,10 @@ static s64 far_margin(const struct vrq_domain *own, const struct vrq_domain *oth
 }
 
 /*
- * The margin for what waits for one CPU, where its data is in the cache: half a turn in the
- * same domain. In another one it is a turn more than that of its shared queue, if the two
- * domains have as much to do as they can have: so only a task that has run ahead of its
- * share by that gives way.
+ * The margin for a task that waits in the queue of one CPU, whose cache has its data. In the
+ * same domain this is half a turn. In another domain it is a turn more than the margin for the
+ * shared queue there, unless a move would even out the load of the two domains. So only a task
+ * that is ahead of its share by that much gives way.
  */
 static s64 queue_margin(const struct vrq_domain *own, const struct vrq_domain *other,
 			const struct task_struct *curr)
@@ -80,15 +82,15 @@ static bool goes_first(struct rq *rq, const struct task_struct *curr, s64 key)
 }
 
 /*
- * Has another domain something that should run before all here? The slice of @curr has just
- * been renewed.
+ * Does a task wait in another domain that should run before all tasks here? The slice of @curr
+ * has just been renewed.
  *
- * Looks at the shared queue of one other domain, and at the queue of one of its CPUs,
- * without a lock. If so, the next pick takes it.
+ * Looks at the shared queue of one other domain, and at the queue of one of its CPUs, without
+ * a lock. If there is such a task, the next pick takes it.
  *
- * Most tasks wait for a CPU. Where the CPUs of a small domain have a little less to do than
- * others, for want of a task that would fit in, one of theirs got up to 7% more than its
- * share for seconds with a look at the shared queue alone.
+ * Most tasks wait in the queue of a CPU. The CPUs of a small domain may have a little less to
+ * do than others, if no waiting task fits in. When only the shared queue was looked at, a task
+ * there got up to 7% more than its share for seconds.
  */
 static void look_afar(struct rq *rq, struct task_struct *curr)
 {
@@ -124,18 +126,18 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
  * Compare with the next few CPUs of this domain, without a lock: the slice of @curr has just
  * been renewed. Returns true if the next pick is to take a task from the queue of one of them.
  *
- * If one of them runs a task that @curr should go before by half a turn, @curr is to wait
- * in the shared queue. The tick is no substitute: it finds a task that waits behind one
- * other just as its CPU is to take it anyway, and where the slices of all CPUs end at one
- * tick none of these looks while it could. Of 7 hogs on 4 CPUs one had a CPU of its own for
- * seconds, 1.75 times its share.
+ * If one of them runs a task that @curr should run before, by half a turn, @curr is to wait in
+ * the shared queue. The tick cannot replace this: it finds a task that waits behind one other
+ * task only when its CPU is about to take it anyway. And if the slices of all CPUs end at the
+ * same tick, no CPU looks while it could find something. Without this, one of 7 hogs on 4 CPUs
+ * had a CPU of its own for seconds, 1.75 times its share.
  *
- * If what waits for one of them should go before @curr by half a turn, the next pick takes
- * it. Else this CPU may go on with those who are ahead of their share while others get late
- * behind a task that needs all of its CPU. That has to give way to them, and cannot make up
- * for it. Three hogs with a right to a CPU each, beside eight of another group, on 4 CPUs,
- * together had 46 ms less in their first 2 s, on the median of 12 cases, and 134 at the
- * worst; now 21 and 26.
+ * If a task that waits for one of them should run before @curr, by half a turn, the next pick
+ * takes it. Otherwise this CPU could go on with tasks that are ahead of their share, while
+ * others get late behind a task that needs all of its CPU. That task would have to give way to
+ * them, and could not make up for it. Three hogs with a right to a CPU each, beside eight hogs
+ * of another group, on 4 CPUs, together got 46 ms too little in their first 2 s (median of 12
+ * cases), 134 ms at worst. Now it is 21 and 26 ms.
  */
 static bool look_near(struct rq *rq, struct task_struct *curr)
 {

@@ -16,8 +16,8 @@ struct task_struct *__vrq_pull(struct rq *rq, struct task_struct *p, bool *misse
 /**
  * vrq_pull - take the task that vrq_look_at_others() has seen elsewhere
  * @rq: the run queue of this CPU, locked, its clock updated
- * @p: the best of what waits here: only a task that should still go before that
- * @missed: set if one had to be left because a run queue was locked
+ * @p: the best task that waits here; only a task that should run before @p is taken
+ * @missed: set if a task had to be left because a run queue was locked
  *
  * Return: the task, VRQ_PICKED, at home here; or NULL.
  */

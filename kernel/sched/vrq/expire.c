@@ -55,8 +55,8 @@ static void take_sample(struct rq *rq, struct sample *sample)
 }
 
 /*
- * Does another CPU run a task that @p should go before, by half a turn, or one whose
- * data is hot by a whole one? Only then does @p gain by waiting for that one too.
+ * Does another CPU run a task that @p should run before, by half a turn, or by a whole turn if
+ * the data of @p is hot here? Only then does @p gain from waiting for that CPU too.
  */
 static bool sooner_elsewhere(struct rq *rq, const struct task_struct *p, bool hot,
 			     struct sample *sample)
@@ -101,7 +101,7 @@ static bool expired(struct rq *rq, const struct task_struct *p,
 }
 
 /**
- * vrq_expire - let every CPU of the domain have what this one does not get round to
+ * vrq_expire - move tasks that wait too long for this CPU to the shared queue
  * @rq: the run queue of this CPU, locked, its clock updated
  *
  * A task leaves the queue of its CPU for the shared queue when

@@ -20,10 +20,10 @@ static const char * const names[VRQ_FAULTS] = {
 	[VRQ_LOSE_KICK]	= "kick",
 };
 
-/* From the first one on: a kernel in which nobody asks for faults does not look for them */
+/* Enabled by the first request: before that the kernel does not check for faults */
 DEFINE_STATIC_KEY_FALSE(vrq_faults_asked_for);
 
-/* For each of them the process ID of the task that it is to happen to, 0 for none */
+/* For each fault the process ID of the task that it is to hit, 0 for none */
 static atomic_t victims[VRQ_FAULTS];
 
 /**
@@ -55,15 +55,15 @@ static int lock_up(int ms)
 	return 0;
 }
 
-/* Until when locks seem to be taken, and when one last did so on each CPU, jiffies */
+/* Until when locks are made to seem taken, and when one last did so on each CPU, jiffies */
 static unsigned long locks_until = INITIAL_JIFFIES;
 static DEFINE_PER_CPU(unsigned long, missed_at);
 
 /**
  * __vrq_fault_lock - is the lock of another CPU's run queue to seem taken?
  *
- * As where the slices of two CPUs end at the same ticks, each of which holds its own
- * lock as the other one tries it. Who looks again at the next tick finds it free.
+ * This imitates two CPUs whose slices end at the same ticks: each holds its own lock while the
+ * other one tries it. A CPU that tries again at the next tick finds the lock free.
  *
  * On the CPU that tries it, with interrupts off. Return: true if so.
  */
@@ -80,7 +80,7 @@ bool __vrq_fault_lock(void)
 	return true;
 }
 
-/* Nor does it serve interrupts: as if a hypervisor had stopped it */
+/* This CPU serves no interrupts for a while, as if a hypervisor had stopped it */
 static int stop(int ms)
 {
 	if (ms > LOCKUP_MAX_MS)

@@ -10,11 +10,11 @@
 #include "core.h"
 
 /**
- * enum vrq_fault - what goes wrong, once, for one task
- * @VRQ_LOSE_TASK: it is put into no queue as it begins to wait
- * @VRQ_LOSE_SLOT: the same where it is to be put into a preempt slot
- * @VRQ_LOSE_KICK: the idle CPU that is claimed for it is not told to look
- * @VRQ_FAULTS: how many there are
+ * enum vrq_fault - a fault that is injected once, for one task
+ * @VRQ_LOSE_TASK: the task is put into no queue when it begins to wait
+ * @VRQ_LOSE_SLOT: the task is put into no queue when it should go into a preempt slot
+ * @VRQ_LOSE_KICK: the idle CPU that is claimed for the task is not kicked
+ * @VRQ_FAULTS: number of faults
  */
 enum vrq_fault {
 	VRQ_LOSE_TASK,
@@ -30,7 +30,7 @@ bool __vrq_fault(enum vrq_fault fault, const struct task_struct *p);
 bool __vrq_fault_lock(void);
 void vrq_create_faults(void);
 
-/* Is something to go wrong now, for @p? Any context */
+/* Is @fault to be injected now, for @p? Any context */
 static inline bool vrq_fault(enum vrq_fault fault, const struct task_struct *p)
 {
 	return static_branch_unlikely(&vrq_faults_asked_for) && __vrq_fault(fault, p);

@@ -2,51 +2,51 @@
 /*
  * What a group of tasks is entitled to: cpu.weight, cpu.shares, cpu.idle, autogroups.
  *
- * There are no queues for groups. All tasks are in one order of deadlines, and a group
- * makes its tasks count for more or less there. What a task in the groups g1, in g2, in
- * g3 ... is entitled to is
+ * There are no queues for groups. All tasks are in one order of deadlines, and a group makes
+ * its tasks count for more or less in that order. A task in group g1, which is in g2, which is
+ * in g3 ..., has the weight
  *
  *	own_weight * share(g1) / weight(g1) * share(g2) / weight(g2) * ...
  *
  * with share(g) the weight that was set for g, 100 being that of a task of nice 0, and
- * weight(g) the sum over all that is runnable in g: own_weight of its tasks and share() of
- * the groups in it. So whatever is runnable in a group counts for its share together. The
- * sums are over the machine, and so it is the machine that groups share out, not each CPU.
+ * weight(g) the sum over all that is runnable in g: own_weight of its tasks and share() of the
+ * groups in it. So all that is runnable in a group counts for the group's share together. The
+ * sums are over the machine, so groups share out the machine, not each CPU.
  *
- * The product of all but the first is the factor of a group. Sums and factors are brought up to
- * date once a jiffy, by one CPU, which goes through the CPUs that have tasks of the group. So
- * they are about a millisecond old, and a switch writes nothing that is not its CPU's own. The
- * tick does it for some groups in each jiffy, in turns: for each one within about 20 ms, or
- * later where more than SWEEP_MAX times the jiffies in that are counted. It also finds those
- * that have nothing to do any more, and do not count in their parents. Between two such turns
- * whoever gets a new slice or wakes up does it.
+ * The product without own_weight is the factor of a group. Sums and factors are updated once a
+ * jiffy, by one CPU, which goes through the CPUs that have tasks of the group. So they are
+ * about a millisecond old, and a switch writes only data of its own CPU. In each jiffy the
+ * tick updates some groups, in turns: each group within about 20 ms, or later if there are
+ * more than SWEEP_MAX groups for each jiffy in that time. The tick also finds groups that have
+ * nothing to do any more, which then do not count in their parents. Between two such turns a
+ * group is updated when one of its tasks gets a new slice or wakes up.
  *
- * Who gets a whole slice keeps its deadline while others of its group wake up and sleep
- * again. So it goes by the mean weight of the last eighth of a second or so. In that who
- * sleeps for a part of the time counts for as long as what it uses would take at its share,
- * neither more nor less:
+ * A task that gets a whole slice keeps its deadline while others of its group wake up and
+ * sleep again. So the deadline is computed from the mean weight of the last eighth of a second
+ * or so. In this mean, a task that sleeps for a part of the time counts for as long as what it
+ * uses would take at its share, neither more nor less:
  *
  *	own_weight * pace / own_weight / factor = pace / factor for each ns of CPU time
  *
- * with pace the time that one of weight 1 needs for it, which is learnt from those who use
+ * with pace the time that a task of weight 1 needs for it, which is learnt from tasks that use
  * whole slices. So the hogs of a group get what the sleepers leave of its share:
  *
  *	weight(mean) = weight(hogs) + use(sleepers) * pace / factor, factor = share / weight(mean)
  *	<=> weight(hogs) * factor / pace = share / pace - use(sleepers)
  *
- * Who was served sooner than at its share goes on to count while it sleeps; for who had to
- * wait for longer the group counts for less. Of twelve leaves on three levels, half of them
- * with two sleepers, the worst is off by 1.4, 1.5 and 3.9% on 4, 8 and 16 CPUs. It was 5.7,
- * 4.9 and 6.7% when a sleeper counted while it was queued, and ahead of a share that was
- * estimated from the load; without that 56% for a leaf with two hogs and two sleepers.
+ * A task that was served sooner than at its share goes on to count while it sleeps. If a task
+ * had to wait for longer, the group counts for less. Of twelve leaf groups on three levels,
+ * half of them with two sleepers, the worst is off by 1.4, 1.5 and 3.9% on 4, 8 and 16 CPUs.
+ * It was 5.7, 4.9 and 6.7% when a sleeper counted while it was queued, and ahead of a share
+ * that was estimated from the load; without that it was 56% for a leaf group with two hogs and
+ * two sleepers.
  *
- * The mean is that of what ticks see. Were it taken as tasks wake up too, just before they
- * are queued, those who wake up would be missed: 6 to 9% too much for such leaves.
+ * The mean is taken at ticks only. If it were also taken at wake-ups, just before the task is
+ * queued, tasks that wake up would be missed: such leaf groups got 6 to 9% too much.
  *
- * The weight that a group is taken to have is no less than a quarter of the greatest that
- * it has had of late. Else of many that wake up together the first get deadlines as if
- * they were alone, and with a group of little weight all of them go before others that
- * have a hundred times as much.
+ * The weight of a group is taken to be at least a quarter of its recent maximum. Otherwise, if
+ * many tasks wake up together, the first ones get deadlines as if they were alone. In a group
+ * of little weight, all of them then run before tasks of a hundred times their weight.
  *
  * A group with cpu.idle makes all of its tasks count as SCHED_IDLE on the whole machine;
  * for the fair class they do beside what else is in their parent.
@@ -60,18 +60,20 @@
 #include "load.h"
 
 /*
- * Fixed point of a factor, and its limit: times the greatest share, cpu.shares of 2^18,
- * and through the least weight it fits into 64 bits
+ * Fixed point of a factor, and its maximum: multiplied by the greatest share, cpu.shares of
+ * 2^18, and divided by the least weight, a factor fits into 64 bits
  */
 #define FACTOR_SHIFT	32
 #define FACTOR_MAX	BIT_ULL(44)
-/* Of weights that a factor makes less so many bits behind the point count */
+/* Number of fractional bits of weights that a factor makes smaller */
 #define FRACTION_SHIFT	16
-/* The least weight of a group with anything to do: it has a group with cpu.shares of 2 */
+/*
+ * The least weight of a group that has something to do: that of one group with cpu.shares of 2
+ */
 #define WEIGHT_MIN	(2 * VRQ_WEIGHT_NICE_0 >> 10)
-/* In how many ms a peak is forgotten by a factor of e */
+/* Time constant of the decay of a peak, for a factor of e, ms */
 #define PEAK_MS		256
-/* What part of the peak a group's weight is taken to be at the least */
+/* A group's weight is taken to be at least its peak divided by this */
 #define PEAK_PART	4
 /* In how many ms ticks sum up all groups, and how many groups a tick does */
 #define SWEEP_MS	20
@@ -117,7 +119,10 @@ static void count_locked(struct vrq_group *group)
 
 static void count(struct vrq_group *group)
 {
-	/* A tick may move it to the end of the list just now, and it never looks alone then */
+	/*
+	 * A tick may just move the group to the end of the list, and it never seems unlinked
+	 * then
+	 */
 	if (data_race(!list_empty_careful(&group->counted)))
 		return;
 
@@ -145,7 +150,7 @@ static void give(struct vrq_group *group, enum vrq_kind kind, u64 share)
 		atomic64_add(more, &group->parent->children[kind]);
 }
 
-/* By that of the group around it, which is brought up to date before */
+/* The factor follows from that of the parent, which has been updated before */
 static u64 factor_of(const struct vrq_group *group, enum vrq_kind kind, enum vrq_factor which,
 		     u64 weight)
 {
@@ -201,8 +206,9 @@ static void free_limit(struct vrq_group *group) { }
 #endif
 
 /*
- * What is set for a group or one around it, as of those around it. The line is read at each
- * switch, so it is written only if something has changed.
+ * Update what a group inherits from the settings of the groups around it, which are up to
+ * date. These fields are in a cache line that is read at each switch, so they are written only
+ * if something has changed.
  */
 static void note_settings(struct vrq_group *group)
 {
@@ -210,7 +216,7 @@ static void note_settings(struct vrq_group *group)
 	note_limit(group);
 }
 
-/* What is due of @value in the time that has passed, of what is due in @ms */
+/* The part of @value that is due after @passed jiffies, if all of it is due after @ms */
 static s64 part_of(s64 value, unsigned long passed, unsigned int ms)
 {
 	unsigned long whole = msecs_to_jiffies(ms);
@@ -229,7 +235,7 @@ static u64 mean_weight_of(const struct vrq_group *group, enum vrq_kind kind)
 	s64 mean = atomic64_read(&group->mean[kind]) + atomic64_read(&group->ahead[kind]);
 	s64 least = max_t(s64, atomic64_read(&group->peak[kind]) / PEAK_PART, WEIGHT_MIN);
 
-	/* Ticks may have seen hardly any of it yet */
+	/* Ticks may have seen hardly any load of the group yet */
 	if (time_before(jiffies, READ_ONCE(group->since[kind]) + msecs_to_jiffies(SWEEP_MS)))
 		least = max_t(s64, least, atomic64_read(&group->weight[kind]));
 
@@ -258,8 +264,9 @@ static void note_weight(struct vrq_group *group, enum vrq_kind kind, u64 queued)
 }
 
 /*
- * Let the means follow: @passed jiffies after the last time @queued is the weight of what is
- * queued, and @ahead what was told by vrq_group_note_ahead() since, weight times us.
+ * Update the means, @passed jiffies after the last update. @queued is the weight of what is
+ * queued now, @ahead what vrq_group_note_ahead() has added since the last update, weight times
+ * us.
  */
 static void note_means(struct vrq_group *group, enum vrq_kind kind, u64 queued, s64 ahead,
 		       unsigned long passed)
@@ -270,7 +277,10 @@ static void note_means(struct vrq_group *group, enum vrq_kind kind, u64 queued, 
 	s64 before = atomic64_read(&group->ahead[kind]);
 	s64 peak = atomic64_read(&group->peak[kind]);
 
-	/* More is of no interest, and some day it would look like the future */
+	/*
+	 * A greater age makes no difference, and after a wrap-around it would look like the
+	 * future
+	 */
 	if (age > msecs_to_jiffies(VRQ_GROUP_MEAN_MS))
 		WRITE_ONCE(group->since[kind], jiffies - msecs_to_jiffies(VRQ_GROUP_MEAN_MS));
 
@@ -295,13 +305,13 @@ static bool has_part(const struct vrq_group_cpu *part)
 }
 
 /*
- * What a group has to do, and what follows for its tasks. The groups around it are to be
- * summed up before. With @passed, the jiffies since that was done last, the means follow,
- * and counted_lock is held; without, at 0, they stay.
+ * Sum up what a group has to do, and compute its factors. The groups around it have to be
+ * summed up before. If @passed, the jiffies since the means were last updated, is not 0, the
+ * means are updated, and counted_lock is held. If it is 0, the means stay.
  *
- * A task that is queued just as nothing is found on its CPU is seen by the next sum after
- * it, or another one of its group, is queued or gets a new slice: that needs no barrier at
- * each enqueue.
+ * A task may be queued on a CPU just when nothing is found there. It is counted when this
+ * task, or another one of its group, is next queued or gets a new slice. So enqueue needs no
+ * barrier.
  */
 static void sum_up(struct vrq_group *group, unsigned long passed)
 {
@@ -340,7 +350,7 @@ static void sum_up(struct vrq_group *group, unsigned long passed)
 		count(group);
 }
 
-/* Sum up a group, and let its means follow, unless that was done. With counted_lock held */
+/* Sum up a group and update its means, unless that was done. With counted_lock held */
 static bool sweep(struct vrq_group *group, unsigned long now)
 {
 	unsigned long passed = now - group->swept_at;
@@ -356,8 +366,8 @@ static bool sweep(struct vrq_group *group, unsigned long now)
 }
 
 /*
- * Sum up a group as its tasks wake up or get slices. Where it has had nothing to do, or no
- * CPU had a tick, its means and its peak are too old to go by.
+ * Sum up a group when its tasks wake up or get slices. If the group had nothing to do, or no
+ * CPU had a tick, its means and its peak are too old, and are updated as well.
  */
 static void sum_up_now(struct vrq_group *group)
 {
@@ -373,7 +383,7 @@ static void sum_up_now(struct vrq_group *group)
 		sum_up(group, 0);
 }
 
-/* Nothing if it has been summed up within this jiffy, or somebody is at it */
+/* Sum up a group, unless that was done in this jiffy or another CPU is doing it */
 static void sum_up_if_old(struct vrq_group *group)
 {
 	unsigned long now = jiffies, last = READ_ONCE(group->summed_at);
@@ -393,8 +403,8 @@ static void sum_up_from(struct vrq_group *group, unsigned int depth)
 }
 
 /*
- * A task of a kind is the first one of its group, and perhaps of those around it: they count
- * in their parents from now on.
+ * A group gets its first task of a kind. The group, and those groups around it that had none
+ * either, count in their parents from now on.
  */
 static void appear(struct vrq_group *group, enum vrq_kind kind)
 {
@@ -413,7 +423,7 @@ static void add(struct rq *rq, struct vrq_group *group, enum vrq_kind kind, long
 	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 
 	WRITE_ONCE(part->weight[kind], part->weight[kind] + more);
-	/* At 0 it may have been missed, see sum_up() */
+	/* With @more at 0, too: the CPU may have been missed, see sum_up() */
 	if (more < 0)
 		return;
 
@@ -443,9 +453,9 @@ void vrq_group_add(struct rq *rq, const struct task_struct *p, int sign)
  * @p: the task
  * @before: what it counted for
  *
- * Whoever sums up the group meanwhile finds the task. Most slices are renewed at ticks, as
- * groups are summed up: were a task taken out and added again, of 16 hogs on 16 CPUs one
- * would be missing in up to a fifth of the sums, and a ratio of 3.00 become 3.09.
+ * A CPU that sums up the group meanwhile finds the task. Most slices are renewed at ticks,
+ * when groups are summed up. If a task were taken out and added again, of 16 hogs on 16 CPUs
+ * one would be missing in up to a fifth of the sums, and a ratio of 3.00 would become 3.09.
  */
 void vrq_group_recount(struct rq *rq, const struct task_struct *p,
 		       const struct vrq_counts *before)
@@ -469,9 +479,9 @@ void vrq_group_recount(struct rq *rq, const struct task_struct *p,
  * vrq_group_note_ahead - a task sleeps, or wakes up, and is ahead of its share or behind
  * @rq: its run queue, locked
  * @p: the task
- * @ahead: for how long it goes on to count in its group, ns; below zero by how much it was
- *	queued for longer than it should count, or if it wakes up, and counts as a task that
- *	is queued, before all of that has passed
+ * @ahead: for how long the task goes on to count in its group while it sleeps, ns. Negative if
+ *	the task was queued for longer than it should count, or if it wakes up before that time
+ *	has passed
  */
 void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead)
 {
@@ -505,7 +515,7 @@ void vrq_group_sum_up(const struct task_struct *p)
 	sum_up_if_old(group);
 }
 
-/* The group whose turn it is, which is forgotten if it has nothing to do */
+/* Sum up the group whose turn it is, and unlink it if it has nothing to do */
 static void sweep_one(unsigned long now)
 {
 	struct vrq_group *group = list_first_entry_or_null(&counted, struct vrq_group,
@@ -523,8 +533,8 @@ static void sweep_one(unsigned long now)
 /**
  * vrq_group_tick - bring the means of groups up to date, and find those without tasks
  *
- * At the tick of any CPU, with its rq->lock held; does something on one of them in a
- * jiffy, for as many groups as SWEEP_MS asks for.
+ * Called at the tick of every CPU, with its rq->lock held. One CPU in each jiffy does the
+ * work, for as many groups as SWEEP_MS asks for.
  */
 void vrq_group_tick(void)
 {
@@ -562,8 +572,8 @@ void vrq_group_note_settings(void)
 }
 
 /*
- * The weight to take the group of a task to have: no less than what is queued on this CPU,
- * which is newer than the last summing up. If many wake up at once here they are all seen.
+ * The weight that the group of a task is taken to have: at least what is queued on this CPU,
+ * which is newer than the last sum. So if many tasks wake up here at once, all of them count.
  */
 static u64 weight_with(const struct vrq_group *group, const struct task_struct *p,
 		       bool wakes, u64 own)
@@ -597,7 +607,9 @@ u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *
 	u64 factor, weight;
 
 	factor = atomic64_read(&group->factor[kind][mean ? VRQ_FACTOR_MEAN : VRQ_FACTOR_NOW]);
-	/* Of many tasks in a light group each counts for 1 or 2: what is cut off there is much */
+	/*
+	 * If a light group has many tasks, each counts for 1 or 2, and truncation would matter
+	 */
 	fraction = factor < (1ULL << FACTOR_SHIFT) ? FRACTION_SHIFT : 0;
 	weight = mul_u64_u64_shr(own, factor, FACTOR_SHIFT - fraction);
 	if (!mean)

@@ -10,12 +10,12 @@
 struct vrq_counts;
 
 /**
- * enum vrq_factor - of which load of a group
- * @VRQ_FACTOR_NOW: what is runnable just now: for what a task adds to the load
- * @VRQ_FACTOR_MEAN: the mean of late: for tasks that get a whole slice
- * @VRQ_FACTORS: how many of them a group has
- * @VRQ_FACTOR_WAKE: that of now with the task itself, and those that may come: for tasks
- *	that wake up
+ * enum vrq_factor - which load of a group a factor is computed from
+ * @VRQ_FACTOR_NOW: the load that is runnable now; for what a task adds to the load
+ * @VRQ_FACTOR_MEAN: the recent mean of the load; for tasks that get a whole slice
+ * @VRQ_FACTORS: number of factors that are stored in a group
+ * @VRQ_FACTOR_WAKE: the load that is runnable now, with the task itself and with tasks that
+ *	may come soon; for tasks that wake up
  *
  * See group.c.
  */
@@ -26,7 +26,7 @@ enum vrq_factor {
 	VRQ_FACTOR_WAKE = VRQ_FACTORS,
 };
 
-/* In how many ms a group's means follow, by a factor of e */
+/* Time constant of a group's means, for a factor of e, ms */
 #define VRQ_GROUP_MEAN_MS	128
 
 #ifdef CONFIG_FAIR_GROUP_SCHED
@@ -35,16 +35,17 @@ enum vrq_factor {
  * @weight: sum of p->vrq.own_weight over the group's own tasks that are queued there.
  *	Written under that CPU's rq->lock, read without it, about once a jiffy, by the
  *	CPU that sums up the group
- * @ahead: what was told by vrq_group_note_ahead() here, weight times us.
- *	Fetched and set to 0 by the CPU that sums up
- * @left: what it has drawn from the group's limit and not used, ns; below zero what it
- *	has overdrawn
+ * @ahead: sum of what vrq_group_note_ahead() has added here, weight times us. Fetched and set
+ *	to 0 by the CPU that sums up the group
+ * @left: what this CPU has drawn from the group's limit and not used, ns; negative if it has
+ *	overdrawn
  * @throttled: the tasks that wait here for that limit to be refilled
- * @throttled_at: since when there are any, ns
- * @stopped: how many tasks in the group, or in one in it, wait here, whatever for
- * @stopped_at: since when there are any, ns
+ * @throttled_at: since when @throttled is not empty, ns
+ * @stopped: number of throttled tasks here in the group and in groups below it, whichever
+ *	limit they wait for
+ * @stopped_at: since when @stopped is not 0, ns
  *
- * All from @left on are protected by that CPU's rq->lock.
+ * All fields from @left on are protected by that CPU's rq->lock.
  */
 struct vrq_group_cpu {
 	unsigned long		weight[VRQ_KINDS];
@@ -61,37 +62,38 @@ struct vrq_group_cpu {
 /**
  * struct vrq_group - VRQ's part of a task group other than the root
  * @tg: the task group
- * @parent: that of its parent, NULL below the root. Lives as long as the group
+ * @parent: the struct vrq_group of its parent, NULL below the root. Lives as long as the group
  * @percpu: its parts on the CPUs
- * @cpus: the CPUs on which it may have tasks queued. A CPU sets its own bit, whoever
- *	sums up clears those of CPUs that have nothing
- * @idle: it or a group around it has cpu.idle
- * @limited: the nearest of it and the groups around it that has a limit of CPU bandwidth
- * @summed_at: when it was summed up last, jiffies; who moves it on does so
- * @swept_at: when its means followed, jiffies. Written with counted_lock held, as are
+ * @cpus: the CPUs on which it may have tasks queued. A CPU sets its own bit; the CPU that sums
+ *	up the group clears the bits of CPUs that have nothing
+ * @idle: the group or a group around it has cpu.idle
+ * @limited: the nearest group with a limit of CPU bandwidth: this one, or one around it
+ * @summed_at: when the group was last summed up, jiffies; the CPU that sets this sums it up
+ * @swept_at: when the means were last updated, jiffies. Written with counted_lock held, as are
  *	@mean and @ahead
- * @since: when it last began to have something to do, jiffies
+ * @since: when the group last began to have something to do, jiffies
  * @children: sum of the shares of the child groups that have something to do
  * @runnable: the weight of all that is runnable in the group, as of the last summing up
- * @weight: what that is taken to be: where nothing is runnable no less than that of a task
- *	of nice 0, for who comes asks before it is counted
- * @ahead: what tasks count for that sleep ahead, less what others count for too much while
- *	they are queued, on the mean of late, a part of @runnable
- * @mean: the rest of that on the mean of late
+ * @weight: @runnable with a lower limit. If nothing is runnable, the limit is the weight of a
+ *	nice 0 task, because a task that wakes up reads this before it is counted
+ * @ahead: recent mean of a correction that is a part of @runnable: what tasks that sleep still
+ *	count for, less what tasks counted for too much while they were queued
+ * @mean: recent mean of the rest of @runnable
  * @peak: the greatest @runnable of late, see group.c
  * @given: what the group has added to @children of its parent
- * @factor: what the weight of a task in the group is multiplied with
+ * @factor: what the weight of a task in the group is multiplied by
  * @throttled: the CPUs on which tasks wait for its limit to be refilled. Bits are written
  *	under their rq->lock and the lock of the limit
- * @debt: what CPUs have overdrawn and is not paid back yet, ns; with the lock of the limit
- * @first_cpu: the one that got something first when it was last refilled
- * @counted: links those that have something to do, protected by counted_lock
- * @gone: is not to be linked any more, likewise
+ * @debt: what CPUs have overdrawn and is not paid back yet, ns; protected by the lock of the
+ *	limit
+ * @first_cpu: the CPU that was served first at the last refill
+ * @counted: links the groups that have something to do, protected by counted_lock
+ * @gone: the group must not be linked any more; protected by counted_lock
  * @depth: how many groups are around it
- * @around: those, the outermost first
+ * @around: the groups around it, the outermost first
  *
- * From @summed_at to @throttled all change once a jiffy while the group has something to
- * do, and are read by the CPUs that run its tasks.
+ * The fields from @summed_at to @throttled change once a jiffy while the group has something
+ * to do. The CPUs that run its tasks read them.
  */
 struct vrq_group {
 	struct task_group		*tg;
@@ -163,7 +165,7 @@ static inline bool vrq_in_group(const struct task_struct *p)
 	return vrq_group_of(p);
 }
 
-/* Do all tasks of a task's group run when nobody else wants the CPU? */
+/* Do all tasks of the task's group run only when no other task wants the CPU? */
 static inline bool vrq_group_is_idle(const struct task_struct *p)
 {
 	struct vrq_group *group = vrq_group_of(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the core calls of VRQ, and what it calls instead without it. Included
- * at the place of ../sched.h where all types are known.
+ * The functions of VRQ that the core calls, and stubs for a kernel without VRQ. Included by
+ * ../sched.h at a place where all types are known.
  */
 #ifndef _KERNEL_SCHED_VRQ_HOOKS_H
 #define _KERNEL_SCHED_VRQ_HOOKS_H
@@ -50,7 +50,7 @@ static inline u64 fair_or_vrq_slice(const struct task_struct *p)
 	return sched_vrq_enabled() ? vrq_slice_setting(p) : p->se.slice;
 }
 
-/* @class or, if no task can be of it, the next one */
+/* Returns @class, or the next class if no task can be of @class */
 static inline const struct sched_class *
 vrq_skip_unused_class(const struct sched_class *class)
 {
@@ -60,7 +60,7 @@ vrq_skip_unused_class(const struct sched_class *class)
 	return class == &vrq_sched_class ? &fair_sched_class : class;
 }
 
-/* @p is about to be queued: is its class the one that runs? rq->lock held. */
+/* @p is about to be queued: make sure that its class is the active one. rq->lock held. */
 static inline void vrq_check_class(struct rq *rq, struct task_struct *p)
 {
 	if (static_branch_unlikely(&__sched_vrq_switched))
@@ -81,7 +81,7 @@ static inline void vrq_tick(struct rq *rq)
 		__vrq_tick(rq);
 }
 
-/* @p, which is in no queue, is woken up by what runs here. p->pi_lock held. */
+/* What runs on this CPU wakes up @p, which is in no queue. p->pi_lock held. */
 static inline void vrq_note_waker(struct task_struct *p)
 {
 	if (sched_vrq_enabled())
@@ -89,8 +89,8 @@ static inline void vrq_note_waker(struct task_struct *p)
 }
 
 /*
- * Slices end at the tick, and whether somebody waits in a shared queue changes without
- * notice to this CPU: it keeps its tick while it runs a task of VRQ's.
+ * Slices end at the tick, and this CPU is not told when a task begins to wait in a shared
+ * queue. So it keeps its tick while it runs a VRQ task.
  */
 static inline bool vrq_can_stop_tick(struct rq *rq)
 {

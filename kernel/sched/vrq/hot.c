@@ -71,12 +71,12 @@ static int timeout_setting(const struct task_struct *p)
 	       READ_ONCE(normal_ms) : READ_ONCE(batch_ms);
 }
 
-/* What a setting comes to */
+/* The time-out that a setting stands for, ms */
 static unsigned int timeout_ms(int setting)
 {
 	if (setting != AUTOMATIC)
 		return setting;
-	/* Who chose that cares for throughput; it can change at run time */
+	/* preempt=none is chosen for throughput; it can change at run time */
 	if (preempt_model_none())
 		return MSEC_PER_SEC;
 
@@ -109,7 +109,7 @@ bool vrq_cache_hot(struct rq *rq, const struct task_struct *p, u64 waited)
 	return waited < ms * NSEC_PER_MSEC && within_scost(rq, p);
 }
 
-/* What it does to others' data to let a task in whose data is not here */
+/* What a switch to a task costs whose data is not here: it displaces the data of others */
 static unsigned int cost_of(const struct task_struct *p)
 {
 	unsigned int log2_kib;
@@ -229,9 +229,9 @@ static unsigned int llc_kib(unsigned int cpu)
 }
 
 /*
- * As the CPU comes online, its cacheinfo is there or never comes; then the
- * threshold stays 0 and the time-out alone decides. Its own last-level cache
- * counts, for CPUs of a hybrid machine differ.
+ * When a CPU comes online its cacheinfo is there, or never will be. Without cacheinfo the
+ * threshold stays 0, and the time-out alone decides. The CPU's own last-level cache counts,
+ * because the CPUs of a hybrid machine differ.
  */
 static int threshold_from_llc(unsigned int cpu)
 {

@@ -9,8 +9,8 @@
  * mask empty: so it is seldom written. The same holds for the mask of domains in
  * which tasks wait for any CPU.
  *
- * Isolated CPUs have a mask of domains of their own, in which only those tasks look that
- * may run nowhere else: a kernel thread may have all CPUs in its mask.
+ * Isolated CPUs have a separate mask of domains. It is searched only for tasks that may run
+ * nowhere else, because a kernel thread may have all CPUs in its mask.
  */
 #include "counters.h"
 #include "entity.h"
@@ -47,7 +47,7 @@ static bool still_there(struct vrq_domain *domain, struct cpumask *mask,
 		return true;
 
 	cpumask_clear_cpu(domain->leader, mask);
-	/* Who came meanwhile has seen the bit cleared, or is seen here */
+	/* A CPU that adds something meanwhile has seen the bit cleared, or is seen here */
 	smp_mb__after_atomic();
 	if (!something(domain))
 		return false;
@@ -124,7 +124,7 @@ static unsigned long whole_cores(const struct vrq_domain *domain,
 	return whole;
 }
 
-/* The first bit from that of @index on, in turns: not all are to go for the same */
+/* The first bit from @index on, with wrap-around, so that CPUs do not all choose the same */
 static unsigned int first_from(unsigned long mask, unsigned int index)
 {
 	unsigned long behind = mask & ~(BIT(index) - 1);
@@ -133,9 +133,9 @@ static unsigned int first_from(unsigned long mask, unsigned int index)
 }
 
 /*
- * The best of the CPUs @idle, of which @allowed may be used: the one with this
- * @index, one of another core, if cores are idle as a whole; then the same with any
- * thread, but then one of the core of @index before others.
+ * The best CPU of @idle that is in @allowed too. If cores are idle as a whole: the CPU with
+ * this @index, else one of another idle core. Otherwise: the CPU with this @index, else a
+ * thread of its core, else any other.
  */
 static int best_idle(const struct vrq_domain *domain, unsigned long idle,
 		     unsigned long allowed, unsigned int index)
@@ -173,7 +173,10 @@ static int claim_in(struct vrq_domain *domain, const struct task_struct *p,
 	allowed = allowed_in(domain, p);
 	while (idle & allowed) {
 		i = best_idle(domain, idle, allowed, index);
-		/* It has come online since the task was last queued, see vrq_note_affinity() */
+		/*
+		 * The CPU has come online since the task was last queued, see
+		 * vrq_note_affinity()
+		 */
 		if (unlikely(!cpumask_test_cpu(domain->cpus[i], p->cpus_ptr))) {
 			allowed = vrq_local_mask(domain, p->cpus_ptr);
 			continue;
@@ -201,7 +204,7 @@ static bool is_isolated(const struct task_struct *p)
 	return !data_race(cpumask_intersects(p->cpus_ptr, &vrq_machine.cpus));
 }
 
-/* The same in another domain than @own, of those in @mask, on the same node or on others */
+/* Claim an idle CPU in a domain of @mask other than @own, on the same node or on others */
 static int claim_on_nodes(const struct vrq_domain *own, struct cpumask *mask,
 			  const struct task_struct *p, bool same, int *tries)
 {
@@ -226,8 +229,9 @@ static int claim_on_nodes(const struct vrq_domain *own, struct cpumask *mask,
 static DEFINE_PER_CPU(int, next_claimed);
 
 /*
- * The same, in the next few domains each time, near or far, for a task that may not run in all
- * of them: those that were looked at before may be none of its.
+ * Claim an idle CPU in the next few domains each time, near or far, for a task that may not
+ * run in all domains: the CPUs of the domains that were searched before may not be allowed for
+ * it.
  */
 static int claim_in_turn(const struct vrq_domain *own, struct cpumask *mask,
 			 const struct task_struct *p)
@@ -258,12 +262,12 @@ static int claim_in_turn(const struct vrq_domain *own, struct cpumask *mask,
  * @p: the task; it is not being changed
  * @near: the CPU it ran on
  *
- * In the same domain: @near itself, another CPU; of cores with several threads one
- * that is idle as a whole, else @near, a sibling in its core, another CPU. Then in
- * another domain of the same node, then in any. The order of distances is that of
- * the -gc branch of BFS. Looks into a few domains; for a task that may not run in all of
- * them into a few more, the next ones each time. An isolated CPU other than @near gets
- * only who may run on no other.
+ * The order in the same domain is @near itself, then another CPU. If cores have several
+ * threads it is a core that is idle as a whole, else @near, a sibling in its core, another
+ * CPU. Then follow domains of the same node, then all others. The order of distances is that
+ * of the -gc branch of BFS. Looks into a few domains; for a task that may not run in all of
+ * them into a few more, the next ones each time. An isolated CPU other than @near is claimed
+ * only for a task that may run on isolated CPUs only.
  *
  * Interrupts are off.
  *
@@ -292,11 +296,11 @@ int vrq_claim_idle(const struct task_struct *p, int near)
 }
 
 /**
- * vrq_leaves_alone - is a CPU isolated, and not for a task?
+ * vrq_leaves_alone - does a task have to stay away from an isolated CPU?
  * @p: the task
  * @cpu: the CPU, which is in its mask
  *
- * Return: true if it is to go there only if it is there already.
+ * Return: true if the task may be on the CPU only if it is there already.
  */
 bool vrq_leaves_alone(const struct task_struct *p, int cpu)
 {
@@ -305,8 +309,8 @@ bool vrq_leaves_alone(const struct task_struct *p, int cpu)
 
 /**
  * vrq_any_idle - is a CPU idle?
- * @own: the domain to look at, before the masks of the others; who waits in one that is
- *	not isolated does not go to isolated CPUs
+ * @own: the domain to look at first, before the masks of the others. If it is not isolated,
+ *	isolated CPUs do not count, because its tasks do not go there
  *
  * Return: false if none was; true may be wrong.
  */
@@ -318,7 +322,7 @@ bool vrq_any_idle(struct vrq_domain *own)
 		return true;
 	if (vrq_one_domain())
 		return false;
-	/* In the other domains nobody may be looking for one in this one, to clear it */
+	/* It may be that no CPU of another domain looks into this one, so clear its bit here */
 	if (cpumask_test_cpu(own->leader, mask) && still_there(own, mask, has_idle))
 		return true;
 

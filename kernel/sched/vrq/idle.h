@@ -7,7 +7,7 @@
 
 #include "domain.h"
 
-/* What kicked_for says of a CPU that was not kicked: all others are 0 or more, or less */
+/* kicked_for of a CPU that was not kicked. Values from 0 on name a CPU, lower ones a domain */
 #define VRQ_NOT_KICKED		(-1)
 
 #ifdef CONFIG_SMP
@@ -25,13 +25,13 @@ bool vrq_idle_core_near(const struct task_struct *p, int near);
 bool vrq_core_is_shared(int cpu);
 #endif
 #else
-/* One CPU, and where a task becomes runnable there it reschedules */
+/* There is one CPU, which reschedules by itself when a task becomes runnable */
 static inline bool vrq_kick_idle_for(const struct task_struct *p) { return false; }
 #endif
 
 /*
- * kicked_for names a CPU, for a task in its queue or slot, or by its leader a domain,
- * for a task in its shared queue
+ * kicked_for names a CPU if the task waits in the queue or the slot of that CPU. It names a
+ * domain, by its leader, if the task waits in the shared queue of that domain
  */
 static inline int vrq_kicked_for_cpu(int cpu)
 {

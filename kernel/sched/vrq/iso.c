@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SCHED_ISO: real-time among the tasks of VRQ, for everybody. So that nobody can
- * take the machine with it, it lasts as long as all tasks of this policy together
- * have used less than iso_cpu percent of the online CPUs within the last 50 ms;
- * then they are normal tasks until that holds again. What they use as normal
- * tasks counts as well.
+ * SCHED_ISO: real-time among the VRQ tasks, for all users. To keep users from taking over the
+ * machine with it, it is in force only as long as all tasks of this policy together have used
+ * less than iso_cpu percent of the online CPUs within the last 50 ms. Otherwise they are
+ * normal tasks until that holds again. What they use as normal tasks counts as well.
  *
- * They stay in trees of their own all the time, and vrq_iso_over says what these
- * count as: so that changes for all of them at once, also for those that wait.
+ * SCHED_ISO tasks stay in trees of their own all the time, and vrq_iso_over tells what level
+ * these trees count as. So the level changes for all of these tasks at once, also for those
+ * that wait.
  *
  * The idea and the part are those of BFS, which had a decaying mean, over 5 s, of
  * the ticks that hit a SCHED_ISO task. With that any user could have all CPUs for 3.5 s
@@ -24,7 +24,7 @@
 
 #define STEP_NS		(5ULL * NSEC_PER_MSEC)
 #define STEPS		10
-/* Nine steps are in it, and what has passed of the tenth: on the mean so much, ns */
+/* Mean length of the window, ns: nine steps, and what has passed of the tenth */
 #define WINDOW_NS	(STEP_NS * STEPS - STEP_NS / 2)
 
 bool vrq_iso_over __read_mostly;
@@ -34,9 +34,9 @@ static unsigned int iso_cpu __read_mostly = 70;
 #define MOVING		S64_MAX
 
 /*
- * All is read and written without a lock by whoever runs or queues a SCHED_ISO
- * task. The window is moved by the one that puts MOVING into @next_step, and
- * belongs to it until it puts the next time there.
+ * CPUs that run or queue a SCHED_ISO task read and write this without a lock. The CPU that
+ * sets @next_step to MOVING moves the window, and owns it until it sets @next_step to the next
+ * time.
  */
 static struct {
 	atomic64_t	next_step;	/* when the window moves, ns */
@@ -86,7 +86,7 @@ static u64 part_of_cpus(unsigned int percent)
 	return div_u64(WINDOW_NS * num_online_cpus() * percent, 100);
 }
 
-/* With iso_cpu at 100 it lasts for ever */
+/* Update vrq_iso_over. With iso_cpu at 100 SCHED_ISO is always in force */
 static void judge(void)
 {
 	unsigned int percent = READ_ONCE(iso_cpu);
@@ -109,7 +109,10 @@ static unsigned int part_used(unsigned int percent)
 	return min(div64_u64(used << 10, all), (percent << 10) / 100);
 }
 
-/* Beside more, turns of others count as no longer than beside this: with iso_cpu at 100 */
+/*
+ * If SCHED_ISO uses more than this percentage, e.g. with iso_cpu at 100, the turns of others
+ * get no longer than at this percentage
+ */
 #define PERCENT_MAX	75U
 
 /**
@@ -127,12 +130,15 @@ u64 __vrq_iso_weight(const struct task_struct *p, u64 weight, u64 now)
 	u64 iso = clamp(atomic64_read(&vrq_iso_time.weight) + own, 0LL, (s64)all);
 	unsigned int percent = READ_ONCE(iso_cpu), used;
 
-	/* Whoever renews a slice brings vrq_iso_over up to date: of SCHED_ISO none may run */
+	/*
+	 * Each renewal of a slice updates vrq_iso_over: maybe no SCHED_ISO task runs that
+	 * would do it
+	 */
 	move_window(now);
 	judge();
 
 	used = part_used(p->vrq.iso ? percent : min(percent, PERCENT_MAX));
-	/* By their weights they get as much */
+	/* SCHED_ISO has used no more than its weight gives it */
 	if (used * all <= iso << 10)
 		return weight;
 	if (p->vrq.iso)

@@ -13,7 +13,7 @@ extern bool vrq_iso_over;
 /**
  * struct vrq_iso_time - all tasks of SCHED_ISO together
  * @used: their CPU time since boot, ns
- * @left: of that, what has left the window, see iso.c, ns
+ * @left: the part of @used that has left the window, see iso.c, ns
  * @weight: the sum of p->vrq.weight over those that are queued
  */
 struct vrq_iso_time {
@@ -40,16 +40,16 @@ static inline void vrq_register_iso_cpu(void) { }
 #endif
 
 /**
- * vrq_iso_weight - what a load counts for, for the spans of a task, because of SCHED_ISO
+ * vrq_iso_weight - correct a load for what SCHED_ISO uses, to compute the span of a task
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
  * @weight: the sum of the weights of the load
  *
- * SCHED_ISO tasks go before all others, whatever their weight. Where they have had more of
- * the CPUs than their part of the weight, there is less for each of the others, and more
- * for each of them: deadlines have to tell that. Otherwise all others are late, and who is
- * late goes before one who has just woken up; and SCHED_ISO tasks are all ahead of their
- * deadlines, which then tell nothing of who of them is to be next.
+ * SCHED_ISO tasks run before all other tasks, whatever their weight. If they have had more of
+ * the CPUs than their part of the weight, less is left for each of the other tasks, and there
+ * is more for each SCHED_ISO task. Spans have to follow that. Otherwise all other tasks are
+ * late, and a late task runs before a task that has just woken up. And SCHED_ISO tasks are all
+ * ahead of their deadlines, which then do not tell which of them is to run next.
  *
  * Return: the weight; @weight where there is no SCHED_ISO.
  */
@@ -62,8 +62,9 @@ static inline u64 vrq_iso_weight(struct rq *rq, const struct task_struct *p, u64
 }
 
 /**
- * vrq_iso_load - the weight of a SCHED_ISO task is queued, changes or is dequeued
- * @more: what is to be added; 0 for all others
+ * vrq_iso_load - update the weight of queued SCHED_ISO tasks
+ * @more: what to add when a SCHED_ISO task is queued, changes or is dequeued; 0 for other
+ *	tasks
  */
 static inline void vrq_iso_load(long more)
 {

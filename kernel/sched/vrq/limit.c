@@ -2,29 +2,31 @@
 /*
  * Limits of CPU bandwidth: cpu.max, cpu.max.burst, cpu.cfs_quota_us and so on.
  *
- * What was set, the pool that a group has for a period, the timer that refills it and the
+ * The settings, the pool that a group has for a period, the timer that refills it and the
  * statistics are mainline's, in struct cfs_bandwidth. A CPU that runs a task of the group
- * draws from the pool in portions, so that the pool's lock is taken once in a portion and
- * not at each switch. Of a group in a group both pay.
+ * draws from the pool in portions, so that it takes the pool's lock once for each portion and
+ * not at each switch. If a group is in another group with a limit, both pay.
  *
- * Time is accounted at ticks and switches. Where the pool could not give all CPUs enough for
- * another tick, a timer accounts for it at the end of what the CPU has, see throttle.c: else
- * many CPUs would each overdraw by up to a tick. A CPU overdraws by more if its task stays in
- * the kernel. What is overdrawn is the group's debt, and paid back from the pool before any
- * CPU gets more: as the pool is refilled, which it is as long as there is a debt. What who
- * never stops has used, as a process that exits, makes a debt of ten quotas or so at the
- * most: one that takes seconds to exit would stop the others for minutes.
+ * Time is accounted at ticks and switches. If the pool may not have enough for all CPUs until
+ * the next tick, a timer also accounts it when a CPU has used what it has drawn, see
+ * throttle.c. Without this timer, many CPUs could each overdraw by up to a tick. A CPU
+ * overdraws by more if its task stays in the kernel. What is overdrawn is the group's debt.
+ * When the pool is refilled, the debt is paid back before any CPU gets more, and the pool is
+ * refilled as long as there is a debt. A task that never stops, such as a process that exits,
+ * makes a debt of ten quotas or so at most. Otherwise a process that takes seconds to exit
+ * would stop the other tasks for minutes.
  *
- * What CPUs have drawn and not used at the end of a period is used in the next ones, if the
- * group comes back there: it is no more than a quarter of a quota together, or 100 us for
- * each CPU if that is more.
+ * What a CPU has drawn and not used at the end of a period is used in the next ones, if the
+ * group runs there again. All CPUs together have no more than a quarter of a quota of this, or
+ * 100 us for each CPU if that is more.
  *
- * Who has to stop does so where it returns to user space, see throttle.c: in the kernel it
- * may hold what others wait for.
+ * A task that has to stop does so when it returns to user space, see throttle.c: in the kernel
+ * it may hold locks that other tasks wait for.
  *
- * A task stops only if the pool was empty in the same hold of its lock in which its CPU was
- * put into group->throttled. So the timer, which refills it and looks there with the lock
- * held, either comes before, and the task finds the pool filled, or finds the CPU.
+ * A task stops only if it has found the pool empty, and has put its CPU into group->throttled,
+ * with the pool's lock held all the time. The timer refills the pool and looks at
+ * group->throttled with the lock held. So either the timer comes first, and the task finds the
+ * pool filled, or the timer finds the CPU.
  *
  * Locks: rq->lock -> cfs_b->lock, as in mainline.
  */
@@ -33,11 +35,11 @@
 /* The least portion, and the greatest, ns */
 #define PORTION_MIN	(100 * NSEC_PER_USEC)
 #define PORTION_MAX	(5 * NSEC_PER_MSEC)
-/* What a CPU may have overdrawn until that is the group's debt, ns */
+/* What a CPU has overdrawn becomes the group's debt if it is more than this, ns */
 #define OVERDRAFT_MAX	((s64)PORTION_MAX)
-/* How many quotas a group is in debt at the most for those who never stop */
+/* Maximum debt of a group because of tasks that never stop, in quotas */
 #define DEBT_QUOTAS	10
-/* More at once has passed while a hypervisor had the CPU stopped: a tick accounts for less */
+/* Maximum charge: more passes at once only while a hypervisor has stopped the CPU */
 #define CHARGE_MAX	(10 * TICK_NSEC)
 
 /* Has a group a limit of its own on this CPU? What mainline keeps, under rq->lock */
@@ -53,8 +55,8 @@ static u64 portion_of(const struct cfs_bandwidth *cfs_b)
 }
 
 /*
- * What a CPU has overdrawn is owed by the group, or as much of it that its debt is @most. The
- * lock of the limit is held.
+ * Add what a CPU has overdrawn to the group's debt, up to a debt of @most. The lock of the
+ * limit is held.
  */
 static void owe(struct vrq_group *group, struct vrq_group_cpu *part, u64 most)
 {
@@ -118,20 +120,23 @@ static bool draw(struct rq *rq, struct vrq_group *group)
  * vrq_limit_stops - does a task stop if a limit is reached?
  * @p: the task, running
  *
- * Not who exits: others may wait for its end. Nor kernel threads, those that serve a
- * process (vhost) among them: they never return to user space, and run task works, if ever,
- * with a lock held. What they use is charged, so the others of their group pay for it.
- * Those of io_uring do, or much could be done by them beyond a limit: its workers run task
- * works between two pieces of work. Its thread for polling holds a lock then, for which
- * those may wait who set up, change or close one of its rings, as under the fair class.
+ * A task that exits does not stop, because others may wait for its end. A task that is killed
+ * does not stop either: a debt may last for hours, and the task has to end.
  *
- * Nor who is killed: a debt may be one of hours, and that is to end.
+ * Kernel threads do not stop, including those that serve a process (vhost): they never return
+ * to user space, and run task works, if ever, with a lock held. What they use is charged, so
+ * the other tasks of their group pay for it.
+ *
+ * Threads of io_uring do stop, because otherwise they could do much work beyond a limit. Its
+ * workers run task works between two pieces of work. Its thread for polling holds a lock while
+ * it is stopped. Tasks that set up, change or close one of its rings may wait for that lock,
+ * as under the fair class.
  *
  * Return: true if so.
  */
 bool vrq_limit_stops(struct task_struct *p)
 {
-	/* Whoever kills it holds another lock: it is seen the next time */
+	/* The signal is sent under another lock: it may be seen only the next time */
 	if (data_race(fatal_signal_pending(p)))
 		return false;
 	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
@@ -158,7 +163,10 @@ void __vrq_limit_charge(struct rq *rq, struct task_struct *p, struct vrq_group *
 		part->left -= delta;
 		/* Without the lock: it need not be exact */
 		most = stops ? U64_MAX : DEBT_QUOTAS * data_race(READ_ONCE(cfs_b->quota));
-		/* The next draw would make a debt of it, whoever draws. Likewise */
+		/*
+		 * The next draw, of whatever task, would add it to the debt. Read without the
+		 * lock, too
+		 */
 		if (part->left < 0 && data_race(READ_ONCE(group->debt)) >= most)
 			part->left = 0;
 		if (part->left >= -OVERDRAFT_MAX)
@@ -173,7 +181,7 @@ void __vrq_limit_charge(struct rq *rq, struct task_struct *p, struct vrq_group *
 /* Could the pool be too small for what all CPUs use by their next ticks? */
 static bool is_scarce(const struct cfs_bandwidth *cfs_b)
 {
-	/* Without its lock: who looks too late overdraws, as it may at any tick */
+	/* Read without the lock: a CPU that looks too late overdraws, as it may at any tick */
 	return data_race(READ_ONCE(cfs_b->runtime)) < (u64)num_online_cpus() * TICK_NSEC;
 }
 

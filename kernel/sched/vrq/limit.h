@@ -18,13 +18,13 @@ bool vrq_limit_refill(struct rq *rq, struct vrq_group *group);
 void vrq_limit_pay(struct vrq_group *group);
 void vrq_limit_restart(struct vrq_group *group);
 
-/* The nearest of a group, which may be NULL, and those around it that has a limit, or NULL */
+/* The nearest group with a limit: @group, which may be NULL, or one around it; else NULL */
 static inline struct vrq_group *vrq_limited_of(const struct vrq_group *group)
 {
 	return group ? READ_ONCE(group->limited) : NULL;
 }
 
-/* The same of a task's group */
+/* The nearest group with a limit, for a task's group; NULL if there is none */
 static inline struct vrq_group *vrq_limited_group(const struct task_struct *p)
 {
 	return vrq_limited_of(vrq_group_of(p));
@@ -48,10 +48,11 @@ static inline void vrq_limit_charge(struct rq *rq, struct task_struct *p, s64 de
  * vrq_limit_reached - has a task's group nothing left to use?
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task
- * @left: if it has, how long the task may run until this is to be looked at again, ns; a
- *	tick if that is soon enough
+ * @left: if something is left, how long the task may run until the next check, ns; a tick if
+ *	the check at the tick is soon enough
  *
- * Return: the group, or the one around it, whose limit is reached; NULL if there is none.
+ * Return: the task's group, or the group around it, whose limit is reached; NULL if there is
+ * none.
  */
 static inline struct vrq_group *vrq_limit_reached(struct rq *rq, const struct task_struct *p,
 						  s64 *left)

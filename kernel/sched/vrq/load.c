@@ -2,11 +2,11 @@
 /*
  * How much there is to do, on a CPU, in a domain, on the machine.
  *
- * A run queue's own sum is exact. That of its domain is brought up to date once
- * a jiffy, at the tick of whichever of its CPUs is first, and with it that of the
- * machine. A domain all of whose CPUs are idle has no tick: another one's CPU
- * sees to it, one such domain in a jiffy. So sums are a jiffy old, and those that
- * include idle domains as many jiffies as there are domains.
+ * The sum of a run queue is exact. The sum of a domain is updated once a jiffy, at the tick of
+ * whichever of its CPUs is first, and with it the sum of the machine. A domain in which all
+ * CPUs are idle has no tick: CPUs of other domains update its sum, one such domain in a jiffy.
+ * So sums are a jiffy old, and those that include idle domains as many jiffies as there are
+ * domains.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -15,9 +15,9 @@
 #include "iso.h"
 #include "load.h"
 
-/* Up to so many CPUs the run queues themselves are looked at */
+/* For up to this many CPUs the sums of the run queues are used */
 #define CPUS_MAX	16
-/* Up to so many domains their sums are; of more than that the machine's */
+/* For up to this many domains the sums of the domains are used, for more that of the machine */
 #define DOMAINS_MAX	8
 
 static void add(struct rq *rq, bool only_idle, long weight, long own, long unconfined)
@@ -51,8 +51,8 @@ void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign)
  * @p: the task
  * @before: what it counted for
  *
- * Whoever reads the sums meanwhile finds the task in them: most slices are renewed at
- * ticks, as the sums are read.
+ * A CPU that reads the sums meanwhile finds the task in them. This matters because most slices
+ * are renewed at ticks, when the sums are read.
  */
 void vrq_load_recount(struct rq *rq, const struct task_struct *p,
 		      const struct vrq_counts *before)
@@ -90,12 +90,14 @@ static void count(struct vrq_load *load, const struct vrq_load *more)
 }
 
 /*
- * What the tasks on a CPU that not every CPU may run count for on several CPUs: no more than
- * one of these is worth on the @mean, or than as many tasks would on the machine, as of the
- * last jiffy. They have a right to all of their CPU, so there they count as they are.
+ * Limit what the confined tasks of one CPU, those that not every CPU may run, count for in the
+ * load of several CPUs. They count for no more than one of these CPUs is worth on the @mean,
+ * or than as many tasks would on the machine as of the last jiffy, whichever is more. In the
+ * load of their own CPU alone they count in full, because they have a right to all of it.
  *
- * A task beside a group counts for as much as all in that. With five kernel threads found
- * beside a group of 64 hogs on 16 CPUs, who got a slice just then waited for 53 ms, not 15.
+ * A task beside a group counts for as much as all tasks in the group. When five kernel threads
+ * were found beside a group of 64 hogs on 16 CPUs, a task that got a slice just then waited
+ * for 53 ms, not 15.
  */
 static void limit_confined(struct vrq_load *load, u64 mean, const struct vrq_load *machine)
 {
@@ -108,7 +110,7 @@ static void limit_confined(struct vrq_load *load, u64 mean, const struct vrq_loa
 	load->weight -= confined - min(confined, limit);
 }
 
-/* False if somebody is at it, or has been within this jiffy */
+/* False if a CPU is summing up the domain, or has done so in this jiffy */
 static bool time_to_sum(struct vrq_domain *domain)
 {
 	unsigned long now = jiffies, last = READ_ONCE(domain->summed_at);
@@ -141,7 +143,7 @@ static void sum_up(struct vrq_domain *domain)
 		if (!domain->isolated)
 			limit_confined(&part, mean, &machine);
 		count(&load, &part);
-		/* Nobody is late for want of an idle CPU */
+		/* An idle CPU does not make tasks late */
 		if (busy & BIT(i))
 			load.lateness += atomic64_read(&cpu_rq(domain->cpus[i])->vrq.lateness);
 	}
@@ -206,9 +208,9 @@ static u64 confined_in(const struct vrq_load *part)
 }
 
 /*
- * What each of some CPUs has on the mean if the confined tasks of none count for more than
- * that: those that do are left out one after the other, until none does. The sum of all
- * weights is @sum.
+ * The mean weight of some CPUs if the confined tasks of no CPU count for more than that mean.
+ * CPUs whose confined tasks exceed the mean are left out one after the other, until there is
+ * none. @sum is the sum of all weights.
  */
 static u64 mean_with_limits(const struct vrq_load *parts, unsigned int cpus, u64 sum)
 {
@@ -225,7 +227,7 @@ static u64 mean_with_limits(const struct vrq_load *parts, unsigned int cpus, u64
 			sum -= confined_in(&parts[i]);
 			left--;
 		}
-		/* Never all of them: one has no more than the mean */
+		/* Not all CPUs are left out: at least one has no more than the mean */
 		if (left && left < before)
 			mean = div_u64(sum, left);
 	} while (left < before);
@@ -234,9 +236,9 @@ static u64 mean_with_limits(const struct vrq_load *parts, unsigned int cpus, u64
 }
 
 /*
- * With the confined tasks of each CPU limited, see limit_confined(). A task bound to CPU 0 may
- * have the weight of the machine, and one that CPU 1 may run as well has nothing to do with
- * that.
+ * Limit the confined tasks of each CPU, see limit_confined(). A task bound to CPU 0 may have
+ * the weight of the machine, which must not count in full for a task that CPU 1 may run as
+ * well.
  */
 static void limit_parts(struct vrq_load *parts, struct vrq_load *load)
 {
@@ -309,8 +311,8 @@ static s64 weight_of(const struct vrq_domain *domain, bool idle_too)
  * @to: the domain that it would go to
  * @p: a task that counts as much
  *
- * In what there is to do for each CPU. The sums are a jiffy old: of two tasks that
- * go within it one may be too many.
+ * Compares what there is to do for each CPU. The sums are a jiffy old: if two tasks move
+ * within a jiffy, one of them may be too many.
  *
  * Return: true if so; of two domains that are as alike as they can be, never.
  */
@@ -331,8 +333,8 @@ bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
  * @mask: the CPUs
  * @nr_cpus: how many there are in @mask, offline ones too
  *
- * Of more than a few CPUs the sums of their domains count, and where a domain is
- * among them in part, its CPUs as if they were alike.
+ * For more than a few CPUs the sums of their domains are used. If only a part of a domain is
+ * in @mask, its CPUs count as if they were alike.
  *
  * Return: the load.
  */

@@ -30,10 +30,10 @@ struct vrq_load {
 /**
  * struct vrq_counts - what a task adds to the sums of its run queue and of its group
  * @weight: p->vrq.weight, and so on
- * @own_weight: likewise
- * @unconfined: likewise
- * @only_idle: which of the sums it is added to
- * @iso: likewise
+ * @own_weight: p->vrq.own_weight
+ * @unconfined: p->vrq.unconfined
+ * @only_idle: p->vrq.only_idle: which of the sums the task is added to
+ * @iso: p->vrq.iso: likewise
  */
 struct vrq_counts {
 	unsigned int	weight;

@@ -12,7 +12,7 @@
 #include "spread.h"
 #include "steal.h"
 
-/* Where @p came from; what was taken from elsewhere is told already */
+/* Count where @p came from. A task that was taken from elsewhere is counted already */
 static void note_place(struct task_struct *p, bool missed)
 {
 	switch (p->vrq.place) {
@@ -49,7 +49,7 @@ static struct task_struct *choose(struct rq *rq)
 	note_place(p, missed);
 	rq->vrq.missed = missed;
 
-	/* Who is passed over in the slot may be served sooner elsewhere */
+	/* The task in the slot is passed over here: another CPU may run it sooner */
 	if (p != rq->vrq.slot && p->vrq.place != VRQ_ON_CPU)
 		vrq_flush_slot(rq);
 
@@ -57,8 +57,8 @@ static struct task_struct *choose(struct rq *rq)
 }
 
 /*
- * This CPU is not to run @p for now, see smt.c: others may. Where it was not idle
- * @p may be its current task, which the core puts back.
+ * This CPU is not to run @p for now, see smt.c, but other CPUs may run it. If this CPU was not
+ * idle, @p may be its current task, which the core puts back.
  */
 static void give_way(struct rq *rq, struct task_struct *p)
 {
@@ -97,7 +97,7 @@ struct task_struct *vrq_pick_task(struct rq *rq)
  * vrq_server_pick_task - choose the task to run on behalf of the deadline server
  * @server: the server of SCHED_NORMAL in a run queue that is locked
  *
- * Return: as vrq_pick_task(), but without a task a higher class runs.
+ * Return: as vrq_pick_task(), but after NULL a higher class runs, and the CPU is not idle.
  */
 struct task_struct *vrq_server_pick_task(struct sched_dl_entity *server)
 {

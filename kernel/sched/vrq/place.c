@@ -26,7 +26,7 @@
 #include "queue.h"
 #include "shared.h"
 
-/* How many tasks that others may have to step over may wait for a CPU */
+/* How many confined tasks, which other CPUs may have to step over, may wait for a CPU */
 #define CONFINED_MAX		32
 /* The same while the shared queue has no room for them */
 #define CONFINED_FULL_MAX	(2 * CONFINED_MAX)
@@ -98,11 +98,14 @@ static void offer_slot(struct rq *rq, bool offered) { }
 #endif
 
 /*
- * May @p wait in the queue of its home? Not if the CPU is not for @p, goes down, runs
- * a higher class, may go without a tick while it does, or has more than its part of
- * the load; if @p is to run before all others, wherever that is first possible, or is
- * behind what other CPUs run; or if so many confined tasks wait that CPUs in search of
- * work would take long to step over them.
+ * May @p wait in the queue of its home? Not if
+ *
+ *  - the CPU is not for @p, goes down, runs a higher class, or may go without a tick while it
+ *    does;
+ *  - the CPU has more than its part of the load, or @p is behind what other CPUs run;
+ *  - @p is to run before all others, on whichever CPU is first;
+ *  - so many confined tasks wait here that CPUs in search of work would take long to step over
+ *    them.
  */
 static bool may_queue(struct rq *rq, struct task_struct *p)
 {
@@ -121,7 +124,7 @@ static bool may_queue(struct rq *rq, struct task_struct *p)
 
 static void queue_here(struct rq *rq, struct task_struct *p)
 {
-	/* It has come here for what its waker has in the cache */
+	/* The task has come here for the data that its waker has in the cache */
 	if (p->vrq.cached_on != cpu_of(rq))
 		vrq_scost_switch_out(rq, p);
 	vrq_wait_in(rq, p, VRQ_IN_QUEUE);
@@ -143,8 +146,9 @@ static void pin_here(struct rq *rq, struct task_struct *p)
  * @rq: the home of @p, locked, its clock updated
  * @p: the task, in no queue
  *
- * The shared queue is full for a mask that is one too many. Then CPUs without work
- * may take @p from its home, but for those beyond the limit. Kicks an idle CPU.
+ * The shared queue is full if it has no room for the mask of @p. Then @p waits at its home,
+ * from where CPUs without work may take it, unless too many such tasks wait there already.
+ * Kicks an idle CPU.
  */
 void vrq_share(struct rq *rq, struct task_struct *p)
 {
@@ -222,8 +226,8 @@ static bool takes_the_slot(struct rq *rq, struct task_struct *p, bool stay)
  * @rq: the home of @p, locked
  * @p: the task, not running, in no queue
  *
- * Kicks an idle CPU if the task can be taken by others; to preempt the current
- * task of @rq for one in the slot is the caller's.
+ * Kicks an idle CPU if other CPUs can take the task. If the task goes into the slot, it is up
+ * to the caller to preempt the current task of @rq.
  */
 void vrq_place(struct rq *rq, struct task_struct *p)
 {
@@ -275,11 +279,12 @@ void vrq_unplace(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * vrq_end_wait - the same, and count how long it has waited
+ * vrq_end_wait - take a task out of wherever it waits, and count how long it has waited
  * @rq: the home of @p, locked, its clock updated
  * @p: the task
  *
- * In this order: as long as it is in a shared queue others may promote it.
+ * The wait is counted last: as long as the task is in a shared queue, other CPUs may promote
+ * it.
  */
 void vrq_end_wait(struct rq *rq, struct task_struct *p)
 {
@@ -289,7 +294,7 @@ void vrq_end_wait(struct rq *rq, struct task_struct *p)
 }
 
 /**
- * vrq_flush_slot - let others have the preempt task that this CPU did not take
+ * vrq_flush_slot - move the preempt task out of the slot, so that other CPUs may take it
  * @rq: the run queue, locked
  */
 void vrq_flush_slot(struct rq *rq)
@@ -303,14 +308,14 @@ void vrq_flush_slot(struct rq *rq)
 	place_behind(rq, p);
 }
 
-/* So long a waker that is about to sleep is waited for, ns */
+/* How long to wait for a waker that is about to sleep, ns */
 #define SLOT_TIMEOUT_NS		(200 * NSEC_PER_USEC)
 
 /**
- * vrq_expire_slot - the same, at the tick, if it has waited for long enough
+ * vrq_expire_slot - flush the slot, at the tick, if its task has waited for too long
  * @rq: the run queue, locked, its clock updated
  *
- * Its waker did not sleep, or this CPU cannot preempt.
+ * The waker of the task did not sleep, or this CPU cannot preempt.
  */
 void vrq_expire_slot(struct rq *rq)
 {
@@ -321,8 +326,9 @@ void vrq_expire_slot(struct rq *rq)
 }
 
 /*
- * Whoever has been due for longest, of the first tasks of the queues here and of the
- * shared one: else as many as one CPU can serve, bound to it, starve all others.
+ * Promote the task that has been due for longest, of the first tasks of the queues here and of
+ * the shared queue. Otherwise tasks that are bound to one CPU, as many as it can serve, would
+ * starve all others.
  */
 static bool promote_for(struct rq *rq, enum vrq_level level)
 {
@@ -370,12 +376,11 @@ static void promote(struct rq *rq, enum vrq_level level)
  * @rq: the run queue of this CPU, locked, its clock updated; running a task of
  *	VRQ's
  *
- * Called at the tick of every CPU that runs a task of VRQ's: as long as one
- * does not, it takes what waits anyway. Those that starve get a twentieth of the CPU
- * together, as much as the deadline server would give them beside a real-time task,
- * however many they are. Only kernel threads that are bound to this CPU get a slice one
- * after the other. Normal tasks that are late for each other's sake, not for that of
- * SCHED_ISO, are none of its business.
+ * Called at the tick of every CPU that runs a VRQ task. A CPU that does not run one takes what
+ * waits anyway. All starved tasks together get a twentieth of the CPU, as much as the deadline
+ * server would give them beside a real-time task, however many they are. Only kernel threads
+ * that are bound to this CPU get a slice one after the other. Normal tasks are not promoted if
+ * they are late because of each other, and not because of SCHED_ISO.
  */
 void vrq_promote_starved(struct rq *rq)
 {
@@ -387,10 +392,10 @@ void vrq_promote_starved(struct rq *rq)
 }
 
 /**
- * vrq_advance_waiting - let who waits here have the deadline that is due
+ * vrq_advance_waiting - advance the deadlines of tasks that wait here, if that is due
  * @rq: the run queue of this CPU, locked, its clock updated
  *
- * For the tick. Of each queue the first and the last task of each level.
+ * Called at the tick. Looks at the first and the last task of each level in each queue.
  */
 void vrq_advance_waiting(struct rq *rq)
 {
@@ -433,7 +438,7 @@ static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
 	return NULL;
 }
 
-/* A CPU has found nothing that it may run: until more comes it need not look again */
+/* @cpu has found nothing here that it may run: it need not look again until more tasks come */
 static void offer_not_to(struct rq *rq, int cpu)
 {
 	if (vrq_domain_of(cpu) != vrq_domain_of(cpu_of(rq)))
@@ -477,8 +482,8 @@ struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
  * vrq_kick_for_queue - find an idle CPU for one of the tasks that wait for a CPU
  * @rq: the run queue of that CPU, locked
  *
- * If there is none for a task that every CPU may run, there is none for others; but an
- * isolated CPU is not for that.
+ * If there is no idle CPU for a task that every CPU may run, there is none for other tasks
+ * either. Isolated CPUs are the exception, because they are not used for such a task.
  */
 void vrq_kick_for_queue(struct rq *rq)
 {

@@ -22,10 +22,9 @@
  *    promoted, promoted_at, waited, since and slept_us, which vrq_shared_promote()
  *    changes under the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
  *    does.
- *  - Nobody steps over many tasks with such a lock held because they may not run
- *    on its CPU: in a shared queue they are kept apart by mask, see shared.c, and
- *    only so many of them wait in the queue of a CPU, see place.c. A CPU that goes
- *    down is the exception.
+ *  - A CPU that holds such a lock does not step over many tasks that it may not run. A shared
+ *    queue keeps tasks apart by mask, see shared.c, and the number of such tasks in the queue
+ *    of a CPU is limited, see place.c. A CPU that goes down is the exception.
  *  - rq->lock -> a domain's lock -> trylock of another rq->lock. To take a task
  *    with another home out of a shared queue a CPU trylocks that home under the
  *    domain's lock and passes the task over if it fails: nothing is ever dropped
@@ -34,37 +33,43 @@
  *  - A CPU joins its domain once, see domain.c, with its rq->lock held, and while
  *    it is not active, or VRQ is not: it has no task in a shared queue and no bit in a
  *    mask then.
- *  - Whether VRQ or the fair class has the queued tasks changes while all CPUs are in
- *    stop_machine(), see switch.c. So who has preemption disabled may rely on it. A task
+ *  - Whether VRQ or the fair class has the queued tasks changes only while all CPUs are in
+ *    stop_machine(), see switch.c. So it does not change while preemption is disabled. A task
  *    that is not queued may be of the other class for a while.
  *
  * What can be read without a lock is atomic, so that 32-bit machines never see
  * half of it: vrq_queue.earliest, vrq_rq.priodl, the sums of domains; the masks of
  * idle CPUs, of CPUs with offers and of CPUs to which they are made are single words.
  *
- * What is written under a lock, without marks, and read without it too, is read in
- * data_race(): masks of domains and of the CPUs of a group, a bit of which may be
- * missed, as said below and in group.c; hints; and what the watchdog and /proc show.
- * So KCSAN, which covers these files, reports nothing of them ("make soak CONFIG=kcsan").
+ * Fields that are written under a lock with plain accesses, and are also read without the
+ * lock, are read in data_race(): masks of domains and of the CPUs of a group, where a bit may
+ * be missed, as described below and in group.c; hints; and what the watchdog and /proc show.
+ * So KCSAN, which covers these files, does not report them ("make soak CONFIG=kcsan").
  *
- * On no path but CPU hotplug, a switch to or from the fair class, the setting of tunables and
- * the watchdog, which holds no lock, does anybody go through all CPUs, or all domains: a
- * wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle CPUs, 17 for a task
- * that may not run everywhere, and once more as the task begins to wait. A tick looks at 4 CPUs
- * and 2 domains' queues and, one CPU of a domain each jiffy, at those of that domain and of an
- * idle one; and while a CPU is idle it looks for one as a wake-up does, for up to 14 tasks. The
- * end of a slice looks at 4 CPUs of the own domain, another one's queue and one CPU of that.
- * What a task that may not run everywhere has a right to is read from up to 16 CPUs or 8
- * domains: at its wake-ups, at the end of its slices, and as it is taken from elsewhere.
- * Domains that are passed over, by their distance or for an empty mask, do not count.
+ * Only CPU hotplug, a switch to or from the fair class, the setting of tunables, and the
+ * watchdog, which holds no lock, go through all CPUs or all domains. The other paths are
+ * bounded:
  *
- * A CPU without work looks at up to 20 others that offer something and 5 domains' queues, for
- * normal tasks, then for SCHED_IDLE ones; and again once it has said that it is idle.
+ *  - A wake-up looks at up to 5 CPUs and into up to 9 domains' masks of idle CPUs, 17 for a
+ *    task that may not run everywhere, and once more when the task begins to wait.
+ *  - A tick looks at 4 CPUs and 2 domains' queues. In each jiffy one CPU of a domain also
+ *    looks at the CPUs of that domain and of an idle domain. While a CPU is idle, a tick looks
+ *    for an idle CPU as a wake-up does, for up to 14 tasks.
+ *  - The end of a slice looks at 4 CPUs of the own domain, at the queue of another domain and
+ *    at one CPU of that domain.
+ *  - The share of a task that may not run everywhere is computed from up to 16 CPUs or 8
+ *    domains: at its wake-ups, at the end of its slices, and when it is taken from elsewhere.
+ *  - A CPU without work looks at up to 20 other CPUs that offer something and at 5 domains'
+ *    queues, for normal tasks, then for SCHED_IDLE tasks; and again after it has set its bit
+ *    in the mask of idle CPUs.
  *
- * Groups are the exception: to sum one up somebody goes through the CPUs that have tasks of it,
- * at a tick of one CPU in a jiffy for up to 64 of them, and at a wake-up or the end of a slice
- * for those around the task that were not in this jiffy. And when a limit is refilled its timer
- * goes through the tasks that were stopped, and holds a lock for 32 at a time.
+ * Domains that are skipped because of their distance or because of an empty mask do not count.
+ *
+ * Groups are the exception. To sum up a group, a CPU goes through the CPUs that have tasks of
+ * it. One CPU in a jiffy does this at its tick, for up to 64 groups. A wake-up or the end of a
+ * slice does it for those groups around the task that were not summed up in this jiffy. When a
+ * limit is refilled, its timer goes through the tasks that were stopped, and holds a lock for
+ * 32 of them at a time.
  *
  * No wake-up is lost:
  *
@@ -78,31 +83,36 @@
  *     read idle and idle_domains,        of the domains in there
  *     kick
  *
- * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the one sees the bit
- * or the other sees the task. Both masks of domains are cleared by who finds nothing
- * in a domain; that looks again afterwards, and if it finds something then, others
- * may have passed it over meanwhile. So has a CPU without work that looks at a few
- * CPUs only, or finds a run queue locked. For these every CPU kicks for what waits in
- * its queue, and for what waits in its domain's shared queue, at each tick: a task
- * waits beside an idle CPU for no longer than that. There are four exceptions. Where tasks of
- * more than five masks are in the shared queue, it takes as long as to get round, four masks a
- * tick. For a task that may run in few of many domains with idle CPUs all of these are asked,
- * eight at a tick, unless several such tasks of a CPU ask in step. Of an isolated CPU's queue
- * the first eight tasks are kicked for. Isolated CPUs look in their own domain only, and depend
- * on kicks; and with nohz_full= a CPU that runs a real-time task may have no tick to kick from:
- * then the deadline server sees to who waits there.
+ * [A] is in vrq_kick_idle_for(), [B] in vrq_set_idle(). Either the waker sees the bit of the
+ * idle CPU, or the idle CPU sees the task. In both masks of domains, a CPU that finds nothing
+ * in a domain clears the bit of the domain, and then looks again. If it finds something then,
+ * other CPUs may have passed over the domain meanwhile. A CPU without work may also miss a
+ * task because it looks at a few CPUs only, or because a run queue is locked. For these cases
+ * every CPU kicks at each tick for what waits in its queue, and for what waits in its domain's
+ * shared queue. So a task waits beside an idle CPU for no longer than until that tick, with
+ * four exceptions:
  *
- * Of the CPUs with offers a CPU without work passes over those whose offered_to lacks
- * its bit or, in other domains, whose offered_afar is not set. It clears that itself,
- * with their lock held, when it has found nothing there that it may run. Who queues a
- * task sets the bits before [A], so the same holds for these. A CPU that joins its
- * domain has no bit for confined tasks that wait already, and what one CPU of another
- * domain may not run another one might: they get those by a kick.
+ *  - If tasks of more than five masks are in the shared queue, it takes until all masks have
+ *    had their turn, four masks a tick.
+ *  - For a task that may run in few of many domains with idle CPUs, all of these domains are
+ *    asked, eight at a tick, unless several such tasks of a CPU ask in step.
+ *  - For the queue of an isolated CPU, the first eight tasks are kicked for.
+ *  - Isolated CPUs look in their own domain only, and depend on kicks; and with nohz_full= a
+ *    CPU that runs a real-time task may have no tick to kick from. Then the deadline server
+ *    runs the tasks that wait there.
  *
- * A kick can be used up for another task than that which it was for: then the CPU
- * passes it on, see vrq_leave_idle(). A CPU that is claimed, and sets its bit again before
- * who claimed it has written what for, may be claimed once more: then one of the two is
- * lost, and what it was for waits for the kick of the next tick.
+ * A CPU without work passes over CPUs with offers whose offered_to lacks its bit or, in other
+ * domains, whose offered_afar is not set. The CPU without work clears these itself, with the
+ * lock of the other CPU held, when it has found nothing there that it may run. A CPU that
+ * queues a task sets the bits before [A], so the same argument holds for them. A CPU that
+ * joins its domain has no bit for confined tasks that wait already. And a task that one CPU of
+ * another domain may not run may be allowed on another CPU of that domain. CPUs get such tasks
+ * by a kick.
+ *
+ * A kicked CPU may find another task than the one that it was kicked for. Then it passes the
+ * kick on, see vrq_leave_idle(). A CPU that is claimed may set its idle bit again before the
+ * claimer has written kicked_for, and may be claimed once more. Then one of the two kicks is
+ * lost, and its task waits for the kick of the next tick.
  */
 #ifndef _KERNEL_SCHED_VRQ_PLACE_H
 #define _KERNEL_SCHED_VRQ_PLACE_H

@@ -72,7 +72,7 @@ struct task_struct *vrq_queue_first(struct vrq_queue *queue)
 	struct task_struct *iso = vrq_queue_first_of(queue, VRQ_ISO);
 	struct task_struct *p = vrq_queue_first_of(queue, VRQ_NORMAL);
 
-	/* They may be of the same level just now */
+	/* VRQ_ISO may count as VRQ_NORMAL now */
 	if (unlikely(iso) && (!p || vrq_key(iso) <= vrq_key(p)))
 		return iso;
 
@@ -144,7 +144,7 @@ void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 	p->vrq.promoted = true;
 	p->vrq.promoted_at = p->se.sum_exec_runtime;
 	p->vrq.deadline = now;
-	/* Longer than all that counts for a favour */
+	/* The task has waited for longer than the time over which a favour is computed */
 	p->vrq.slept_us = 0;
 	p->vrq.waited = 0;
 	p->vrq.since = now;
@@ -157,9 +157,9 @@ void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
  * @queue: the queue of a CPU for tasks that may run nowhere else, locked
  * @now: as for vrq_queue_promote()
  *
- * The first one, wherever it stands: others wait for what it does, on any CPU, so it is
- * not to wait for its turn behind all those that have starved longer. Steps over all
- * that have.
+ * Promotes the first kernel thread that has starved, wherever it is in the queue. Tasks on any
+ * CPU may wait for what it does, so it must not wait behind all tasks that have starved for
+ * longer. Steps over all tasks before it that are overdue for long.
  *
  * Return: true if there was one that has starved.
  */
@@ -184,8 +184,8 @@ bool vrq_queue_promote_kthread(struct vrq_queue *queue, u64 now)
  * @queue: the queue, locked
  * @level: the level
  *
- * See vrq_advance_deadline(). The first one, which stays the first, and the last one: whose
- * deadline lies too far ahead comes there when the others have had their turns.
+ * See vrq_advance_deadline(). Looks at the first task, which stays the first, and at the last
+ * one: a task whose deadline is too far ahead gets there when the others have had their turns.
  */
 void vrq_queue_advance(struct rq *rq, struct vrq_queue *queue, enum vrq_level level)
 {

@@ -127,7 +127,7 @@ static void report_cpus(const struct cpumask *cpus)
 	}
 }
 
-/* Of a trace the end is what tells, and it would go on */
+/* The end of a trace shows what happened, and would be overwritten if the trace went on */
 static void keep_trace(void)
 {
 	if (!trace_sched_vrq_pick_enabled() && !trace_sched_vrq_enqueue_enabled())

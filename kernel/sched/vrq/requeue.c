@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is changed for all tasks, or all of a group, takes effect at once: they are queued
- * anew.
+ * Requeue all tasks, or all tasks of a group, so that a changed setting takes effect at once.
  */
 #include <linux/sched/signal.h>
 
@@ -23,7 +22,7 @@ static bool is_within(const struct task_struct *p, const struct vrq_group *group
 }
 #endif
 
-/* Queue a task anew: vrq_update_entity() sees what has changed. Who is throttled is in no queue */
+/* Requeue a task: vrq_update_entity() applies the change. A throttled task is in no queue */
 static void requeue(struct task_struct *p)
 {
 	bool running;
@@ -59,7 +58,7 @@ void vrq_requeue_all(struct vrq_group *group)
 {
 	struct task_struct *g, *p;
 
-	/* Who is queued from now on has seen the new value, or is met below */
+	/* A task that is queued from now on sees the new value, or is found below */
 	smp_mb();
 	rcu_read_lock();
 	for_each_process_thread(g, p) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All tasks that are queued are queued anew.
+ * Requeue all queued tasks.
  */
 #ifndef _KERNEL_SCHED_VRQ_REQUEUE_H
 #define _KERNEL_SCHED_VRQ_REQUEUE_H

@@ -37,7 +37,8 @@ enum vrq_level {
  * @VRQ_KIND_IDLE: SCHED_IDLE, and all tasks of a group with cpu.idle
  * @VRQ_KINDS: how many there are
  *
- * Next to the first the second count for nothing, so each has sums of its own.
+ * Tasks of VRQ_KIND_IDLE count for nothing beside tasks of VRQ_KIND_NORMAL, so each kind has
+ * sums of its own.
  */
 enum vrq_kind {
 	VRQ_KIND_NORMAL,
@@ -65,7 +66,7 @@ struct vrq_queue {
  * struct vrq_rq - VRQ's part of a run queue
  * @queue: runnable tasks that wait for this CPU, see place.c
  * @pinned: runnable tasks that only this CPU may take
- * @confined: how many of those in @queue only some CPUs may run
+ * @confined: number of tasks in @queue that only some CPUs may run
  * @slot: the preempt task: woken for this CPU, which takes it at its next pick.
  *	Written at each wake-up that preempts, and at the pick that follows;
  *	read by CPUs that look for one to preempt, or for a task to take
@@ -99,28 +100,30 @@ struct vrq_queue {
  * @scost_threshold: from the size of the last-level cache, 0 if it is not known.
  *	Written as the CPU comes online, read without a lock
  * @idle_since: when the CPU last ran out of tasks, ns
- * @pace: which time tasks of weight 1 need for a ns of CPU time here, ns in units of their
- *	weight, 0 if that is not known; for the weights of both kinds, see group.c
+ * @pace: the time that a task of weight 1 needs here for 1 ns of CPU time, in ns times weight,
+ *	0 if not known; one value for each enum vrq_kind, see group.c
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @next_idle_promotion: when the next SCHED_IDLE one may go before normal ones, ns
  * @missed: the last pick had to leave a task because its run queue was locked; the next
  *	tick looks again
- * @ticks: how many ticks found a task of VRQ's running, and neither a softirq nor a
- *	switch that is put off. Read by the watchdog
- * @ticks_alike: at how many ticks, up to the last one, this CPU had not switched tasks
- * @seen_switches: how often it had switched by then
+ * @ticks: number of ticks that found a VRQ task running, no softirq, and no reschedule
+ *	pending. Read by the watchdog
+ * @ticks_alike: number of ticks in a row, up to the last one, without a task switch
+ * @seen_switches: rq->nr_switches as of the last tick
  * @pull_from: the first CPU of the domain that the next pick is to look at too,
  *	-1 for none, see even.c
  * @pull_from_cpu: the CPU whose queue it is to look at, -1 for none
  * @next_domain: the first CPU of the domain that was looked at last when a slice was
  *	used up
- * @next_for_idle: the same at the ticks of a SCHED_IDLE task. Not one for both: a slice
- *	is so many ticks that it could be the same domain at the end of each
+ * @next_for_idle: likewise at the ticks of a SCHED_IDLE task. Not in common with @next_domain:
+ *	depending on the number of ticks in a slice, it could then be the same domain each time
+ *	that a slice is used up
  * @sample: where a wake-up's last look at a few CPUs of a domain ended
- * @next_sampled: where the tick's last look at a few CPUs of the machine ended. It, @sample
- *	and the next two are four, for with one in common some CPUs would never be looked at
- * @next_near: the same of a look at the own domain when a slice was used up
- * @next_afar: the same of one at another domain
+ * @next_sampled: where the tick's last look at a few CPUs of the machine ended. @sample,
+ *	@next_sampled, @next_near and @next_afar are four fields, because with a common one
+ *	some CPUs would never be looked at
+ * @next_near: where the last look at CPUs of the own domain ended, when a slice was used up
+ * @next_afar: likewise for CPUs of another domain
  * @offers: the levels for which this CPU's bits in the domain's masks of CPUs to
  *	take tasks from are set, see place.c
  * @shared_ticks: at how many ticks in a row another thread of the core was busy while
@@ -132,9 +135,10 @@ struct vrq_queue {
  * @retry: queued when a pick had to leave a task because its run queue was
  *	locked, and has found nothing else to run
  *
- * All protected by rq->lock, but for @kicked_for. What other CPUs read comes first: a line,
- * or two with CONFIG_SCHED_SMT. Of the rest they read the keys in @queue at the end of their
- * slices, and the watchdog @ticks; all else is this CPU's own, but for those who hold the lock.
+ * All fields but @kicked_for are protected by rq->lock. The fields that other CPUs read come
+ * first: one cache line, or two with CONFIG_SCHED_SMT. Of the other fields, CPUs read the keys
+ * in @queue at the end of their slices, and the watchdog reads @ticks. The rest is used only
+ * by this CPU, or by others with the lock held.
  */
 struct vrq_rq {
 	atomic64_t		priodl ____cacheline_aligned_in_smp;

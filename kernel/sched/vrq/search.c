@@ -26,9 +26,9 @@ static struct task_struct *take_kicked_for(struct rq *rq, int kicked_for,
 }
 
 /*
- * Another idle CPU is to see to what this one was kicked for. Nothing happens if that
- * no longer waits. A run queue that is locked is passed over, for its CPU kicks again
- * at its next tick.
+ * Kick another idle CPU for the task that this one was kicked for. Nothing happens if the task
+ * no longer waits. A run queue that is locked is passed over, because its CPU kicks again at
+ * its next tick.
  */
 static void pass_kick_on(struct rq *rq, int kicked_for)
 {
@@ -50,7 +50,7 @@ static void pass_kick_on(struct rq *rq, int kicked_for)
 	}
 }
 
-/* What this CPU was kicked for, once */
+/* Read and clear what this CPU was kicked for */
 static int was_kicked_for(struct rq *rq)
 {
 	if (READ_ONCE(rq->vrq.kicked_for) == VRQ_NOT_KICKED)
@@ -60,8 +60,8 @@ static int was_kicked_for(struct rq *rq)
 }
 
 /*
- * Runs on the kicked CPU with interrupts off, so never in the midst of its
- * __schedule(): that could clear a flag set from afar after it has looked for tasks
+ * Runs on the kicked CPU with interrupts off, so never in the middle of its __schedule(). If
+ * another CPU set the flag instead, __schedule() could clear it after it has looked for tasks
  * for the last time. If the CPU is no longer idle, it hands the kick on to another one.
  */
 static void kicked(struct irq_work *work)
@@ -90,7 +90,8 @@ void __init vrq_search_init_rq(struct rq *rq)
  * vrq_leave_idle - this CPU has found something to do
  * @rq: its run queue, locked
  *
- * If it was kicked it may have been for another task than that.
+ * If this CPU was kicked, that may have been for another task than the one it has found. So it
+ * passes the kick on.
  */
 void vrq_leave_idle(struct rq *rq)
 {
@@ -99,13 +100,13 @@ void vrq_leave_idle(struct rq *rq)
 		pass_kick_on(rq, was_kicked_for(rq));
 }
 
-/* After the switch to the idle task: pick again, those locks were held briefly */
+/* Called after the switch to the idle task. Pick again: the locks were held only briefly */
 static void pick_again(struct rq *rq)
 {
 	resched_curr(rq);
 }
 
-/* What waits for other CPUs or in other domains, for want of anything here */
+/* Nothing waits here: look for what waits for other CPUs or in other domains */
 static struct task_struct *look_elsewhere(struct rq *rq, bool *missed)
 {
 	int kicked_for = was_kicked_for(rq);
@@ -139,11 +140,11 @@ static struct task_struct *look_everywhere(struct rq *rq, bool *missed)
  * vrq_search - find a task where nothing waits for this CPU
  * @rq: its run queue, locked, its clock updated
  *
- * Looks elsewhere, and if there is nothing either says so and looks once more, see place.h.
- * Most CPUs find something the first time: were they to say that they are idle before,
- * others would send them tasks and kicks meanwhile, on 64 CPUs beside hackbench 37 for each
- * that does get idle. A CPU that goes down is the only one to look for those whose home it
- * is, and so looks under the lock.
+ * Looks elsewhere. If there is nothing either, the CPU says that it is idle and looks once
+ * more, see place.h. Most CPUs find something the first time. If they said that they are idle
+ * before, other CPUs would send them tasks and kicks meanwhile, on 64 CPUs beside hackbench 37
+ * for each CPU that does get idle. Only a CPU that goes down looks for the tasks whose home it
+ * is, so it looks under the lock.
  *
  * Return: the task, VRQ_PICKED, at home here; or NULL, and then the CPU counts as idle.
  */
@@ -163,7 +164,9 @@ struct task_struct *vrq_search(struct rq *rq)
 	vrq_set_idle(rq);
 	p = look_everywhere(rq, &missed);
 	if (p) {
-		/* Else the idle task does so as it is switched out */
+		/*
+		 * If it was idle, __vrq_idle_exit() does so when the idle task is switched out
+		 */
 		if (!was_idle)
 			vrq_leave_idle(rq);
 		return p;
@@ -171,7 +174,10 @@ struct task_struct *vrq_search(struct rq *rq)
 
 	vrq_note_pick(NULL, VRQ_PICK_NONE, missed);
 	if (missed && cpu_active(cpu_of(rq))) {
-		/* Claimed until then: what comes first may be of another class */
+		/*
+		 * This CPU counts as claimed until it picks again: a task of another class may
+		 * come first
+		 */
 		vrq_clear_idle(rq);
 		queue_balance_callback(rq, &rq->vrq.retry, pick_again);
 	}

@@ -2,7 +2,7 @@
 /*
  * What VRQ needs of a running kernel: steps of CPU hotplug, the watchdog, tunables,
  * files for debugging.
- * Made at boot if it is chosen there, else when it is switched to for the first time.
+ * They are set up at boot if VRQ is chosen there, else at the first switch to VRQ.
  */
 #include <linux/init.h>
 #include <linux/mutex.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The shared queue of a domain, a queue for each CPU mask: one for the tasks that every
- * CPU of the domain may run, and one for each other mask of its CPUs that tasks in it
- * have. All tasks of a mask queue may run on the same CPUs of the domain. So whoever
- * looks for one steps over none that it may not run, however many wait for others; and
- * an idle CPU can be had for the first of a mask queue, or for none of it.
+ * The shared queue of a domain consists of mask queues: one for the tasks that every CPU of
+ * the domain may run, and one for each other mask of the domain's CPUs that waiting tasks
+ * have. All tasks of a mask queue may run on the same CPUs of the domain. So a CPU of the
+ * domain does not step over tasks that it may not run, however many of them wait. And an idle
+ * CPU is found for the first task of a mask queue, or for none of its tasks.
  *
- * Tasks that every CPU of the machine may run have a mask queue of their own too, so
- * that CPUs of other domains find them beside any number of tasks confined to this one.
- * Of the other mask queues they look at the first task, for which of these they may run
- * is not known before.
+ * Tasks that every CPU of the machine may run have a mask queue of their own too. So CPUs of
+ * other domains find these tasks, however many tasks wait that are confined to this domain. Of
+ * the other mask queues, CPUs of other domains look at the first task, because they do not
+ * know before which of them they may run.
  */
 #include "counters.h"
 #include "fault.h"
@@ -210,9 +210,9 @@ s64 vrq_shared_key_of_any(struct vrq_domain *domain)
 }
 
 /*
- * The first task with a key before @limit of the level that @mq's first one
- * has and that @rq's CPU may run, with the lock of its home, if another than @rq,
- * held. The domain's lock is held.
+ * The first task of @mq that has a key before @limit and the level of the first task of @mq,
+ * and that @rq's CPU may run. The lock of its home is held, if that is not @rq. The domain's
+ * lock is held.
  */
 static struct task_struct *first_with_lock(struct rq *rq,
 					   struct vrq_mask_queue *mq,
@@ -223,7 +223,10 @@ static struct task_struct *first_with_lock(struct rq *rq,
 	for (; p && *tries; --*tries, p = vrq_queue_next(p)) {
 		if (vrq_key(p) >= limit)
 			return NULL;
-		/* of another domain, and this mask is not that of the first */
+		/*
+		 * @rq is of another domain, and only the first task is known to be allowed on
+		 * its CPU
+		 */
 		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
 			continue;
 		if (task_rq(p) == rq ||
@@ -276,8 +279,8 @@ static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
 }
 
 /*
- * A CPU that goes down takes those whose home it is, whatever their mask: once
- * picked they are pushed away, see balance_push(). It looks at all tasks for that.
+ * A CPU that goes down takes the tasks whose home it is, whatever their mask. Once picked they
+ * are pushed away, see balance_push(). To find them, the CPU looks at all tasks.
  */
 static struct task_struct *first_at_home(struct rq *rq, struct vrq_domain *domain)
 {
@@ -343,7 +346,7 @@ static struct task_struct *first_starved(struct vrq_domain *domain, unsigned lon
 	return first;
 }
 
-/* The mask queues with a task that was due before @limit, which @cpu may be to blame for */
+/* The mask queues with a task that was due before @limit, and that @cpu may keep waiting */
 static unsigned long mask_queues_due(struct vrq_domain *domain, int cpu,
 				     enum vrq_level level, s64 limit)
 {
@@ -363,13 +366,13 @@ static unsigned long mask_queues_due(struct vrq_domain *domain, int cpu,
 /**
  * vrq_shared_promote - let no task wait here for ever
  * @cpu: this CPU; a normal task is starved by SCHED_ISO on a CPU that it may use
- * @level: its level
+ * @level: the level of the task
  * @now: on the clock of the run queues, ns
- * @before: only if the first task of a mask queue was due before this, ns
+ * @before: only a task that was due before this, ns
  *
- * Promotes the one that has been due for longest, see vrq_promote_starved(), and finds it
- * an idle CPU: for a moment it is in neither tree, and a CPU that gets idle then may see
- * nothing.
+ * Promotes the task that has been due for longest, see vrq_promote_starved(). Then looks for
+ * an idle CPU for it: for a moment the task is in neither tree, and a CPU that gets idle then
+ * may see nothing.
  *
  * Return: true if there was one.
  */
@@ -399,9 +402,9 @@ bool vrq_shared_promote(int cpu, enum vrq_level level, u64 now, u64 before)
  * @rq: the run queue of this CPU, locked, its clock updated
  * @level: its level
  *
- * See vrq_advance_deadline(). For the first task of one mask queue, the next one at each
- * tick, and of each once in a time slice: with 180 hogs on three CPUs each of their ticks
- * would else take the lock for as long as they get ahead of their deadlines.
+ * See vrq_advance_deadline(). Each tick looks at one mask queue, the next one each time, and
+ * at each mask queue only once in a time slice. Otherwise, with 180 hogs on three CPUs, each
+ * tick of these would take the lock for as long as the hogs get ahead of their deadlines.
  */
 void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 {
@@ -437,8 +440,8 @@ static bool kick_for_first(struct vrq_mask_queue *mq)
  * vrq_shared_kick - find an idle CPU for one of the tasks that wait in a domain
  * @domain: the domain
  *
- * For the first task of the mask queue for all CPUs, else of a few others, the next ones
- * each time: an idle CPU may be of use to the last one only.
+ * Tries the first task of the mask queue for all CPUs, then those of a few other mask queues,
+ * the next ones each time: an idle CPU may be of use only to the last one.
  */
 void vrq_shared_kick(struct vrq_domain *domain)
 {

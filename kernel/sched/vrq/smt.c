@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SMT nice: threads of a core share its units, so a task of nice 19 on one of
- * them takes nearly as much from a task of nice 0 on the other as an equal one
- * would. With the tunable smt_nice at 1 a thread idles while another one of its
- * core runs a task with more than twice the weight, but for a part of the time
- * that is the ratio of the two: nobody starves. Real-time tasks do not count, they
- * would shut out others for as long as they spin. Built with CONFIG_SCHED_SMT
- * only.
+ * SMT nice: threads of a core share its units, so a task of nice 19 on one of them takes
+ * nearly as much from a task of nice 0 on the other as an equal one would. With the tunable
+ * smt_nice at 1 a thread idles while another thread of its core runs a task with more than
+ * twice the weight. But for a part of the time, which is the ratio of the two weights, it
+ * runs, so that no task starves. Real-time tasks do not count, because they would shut out
+ * others for as long as they spin. Built with CONFIG_SCHED_SMT only.
  *
  * The idea is that of BFS, which compared nice levels at each pick as well and
  * shared out time within each slice.
  *
- * A CPU that gives way idles, but does not count as idle: it has work to do,
- * and its priodl is that of the task that waits, so that better ones preempt
- * there. It is not for it to find out when that task's time has come, as its tick
- * may be stopped. The others see to that, which run tasks of VRQ's and so have
- * theirs: they kick it when what they run is less important than before, and
- * when a new part of the time begins.
+ * A CPU that gives way idles, but does not count as idle. It has work to do, and its priodl is
+ * that of the task that waits, so that better tasks preempt there. The CPU cannot find out by
+ * itself when that task may run, because its tick may be stopped. The other threads of the
+ * core run VRQ tasks, so they have their ticks. They kick the CPU when what they run is less
+ * important than before, and when a new part of the time begins.
  */
 #include <linux/cpumask.h>
 #include <linux/init.h>
@@ -85,7 +83,7 @@ bool __vrq_smt_gives_way(struct rq *rq, struct task_struct *p)
 
 	WRITE_ONCE(rq->vrq.gives_way, true);
 	/*
-	 * Others see that, and kick, or this CPU sees what they run now: pairs
+	 * Either other CPUs see gives_way, and kick, or this CPU sees what they run now: pairs
 	 * with the barrier in __vrq_smt_runs()
 	 */
 	smp_mb();
@@ -137,8 +135,8 @@ void __vrq_smt_tick(struct rq *rq)
 
 #ifdef CONFIG_SYSCTL
 /*
- * Nobody kicks those that give way once it is off. And once it is on each CPU tells
- * what it runs, which it has not done before, with its next slice.
+ * Once smt_nice is off, no CPU kicks those that give way, so all are rescheduled. Once it is
+ * on, each CPU tells with its next slice what it runs, which it has not done before.
  */
 static int set_smt_nice(const struct ctl_table *table, int write, void *buffer,
 			size_t *lenp, loff_t *ppos)

@@ -5,9 +5,9 @@
  * tasks share another one, and they do not wake up for as long as they have
  * something to do. Once that has lasted for a slice one of them leaves.
  *
- * It is put back as if preempted, with its CPU idle, and the kick that goes with
- * that finds it the idle core. Only within the domain, as wake-ups choose: what they
- * would bring back need not leave.
+ * The task is put back as if it were preempted, although its CPU gets idle, and the kick for a
+ * task that begins to wait finds the idle core. This is done only within the domain, where
+ * wake-ups choose too: a task that the next wake-up would bring back need not leave.
  */
 #include "entity.h"
 #include "idle.h"
@@ -40,7 +40,9 @@ bool __vrq_leaves_core(struct rq *rq)
 	rq->vrq.shared_ticks = 0;
 	if (!vrq_task(curr) || !curr->vrq.queued || !could_leave(rq, curr))
 		return false;
-	/* To the shared queue, others need not wait for its cache to get cold */
+	/*
+	 * It waits in the shared queue, so that others may take it while its data is hot here
+	 */
 	curr->vrq.wait_shared = true;
 
 	return true;

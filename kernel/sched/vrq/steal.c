@@ -79,7 +79,7 @@ struct task_struct *vrq_take_offered(struct rq *rq, int cpu, enum vrq_level leve
 }
 
 /**
- * vrq_offered_here - has another CPU something that this one may run, perhaps?
+ * vrq_offered_here - may another CPU have a task that this one may run?
  * @rq: the run queue of this CPU
  * @cpu: the other CPU, not locked
  * @near: it is of the same domain
@@ -161,8 +161,8 @@ struct task_struct *vrq_take_from_others(struct rq *rq, enum vrq_level level,
 	struct task_struct *p;
 
 	/*
-	 * A CPU that goes down would only have it pushed away again, and an isolated
-	 * one is kicked for the few tasks that it may run
+	 * A task that a CPU going down takes would only be pushed away again, and an isolated
+	 * CPU is kicked for the few tasks that it may run
 	 */
 	if (!cpu_active(cpu_of(rq)) || here->domain->isolated)
 		return NULL;

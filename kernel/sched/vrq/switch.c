@@ -2,20 +2,20 @@
 /*
  * A change of the scheduler while the machine runs.
  *
- * All CPUs are in stop_machine() meanwhile. So no task of either class runs, and nobody
- * holds a raw spin lock, or has interrupts or preemption disabled: no run queue is locked,
- * and no wake-up or switch is half done. One CPU takes every task of the class that is left
- * out of its queue, changes sched_vrq_active, and queues them again in the other class. The
- * two never have tasks queued at the same time: they both count them in rq->cfs.
+ * All CPUs are in stop_machine() during the change. So no task of either class runs, and no
+ * task holds a raw spin lock, or has interrupts or preemption disabled: no run queue is
+ * locked, and no wake-up or switch is half done. One CPU takes every task of the old class out
+ * of its queue, changes sched_vrq_active, and queues the tasks again in the new class. The two
+ * classes never have tasks queued at the same time, because both count them in rq->cfs.
  *
- * Tasks that are not queued keep the class that is left for a moment longer. They get the
- * right one as they are queued, see __vrq_check_class(), or from vrq_switch() once the other
- * CPUs run again, whichever comes first. So the machine stands still for as long as it takes
- * to queue the tasks that are runnable.
+ * Tasks that are not queued keep the old class for a moment longer. They get the new class
+ * when they are queued, see __vrq_check_class(), or from vrq_switch() once the other CPUs run
+ * again, whichever comes first. So the machine stands still only for as long as it takes to
+ * queue the tasks that are runnable.
  *
- * Tasks are looked for in the list of all tasks. One that exits leaves the list before it
- * ends, and may be queued then. If such a one is found to be left in a queue, all is put
- * back, and tried again a moment later.
+ * Tasks are found in the list of all tasks. A task that exits leaves the list before it ends,
+ * and may be queued then. If such a task is left in a queue, all tasks are put back, and the
+ * change is tried again a moment later.
  *
  * Groups of the fair class may have been left in rq->cfs, without tasks, until it is their
  * turn to be dequeued. They stay there while VRQ runs, and their load in rq->cfs.load.
@@ -39,10 +39,10 @@
 #include "../pelt.h"
 
 DEFINE_STATIC_KEY_FALSE(__sched_vrq_switched);
-/* Which of them it is, once __sched_vrq_switched is set. Written with all CPUs stopped */
+/* Is VRQ active? Valid once __sched_vrq_switched is set. Written with all CPUs stopped */
 bool sched_vrq_active;
 
-/* How often to try while a task is in no list, and how long to wait at the most, ms */
+/* How often to try while a queued task is in no list, and the longest pause between, ms */
 #define TRIES	50
 #define PAUSE_MAX_MS	32
 
@@ -50,8 +50,8 @@ bool sched_vrq_active;
 static unsigned int switches;
 
 /*
- * Held by who switches, and by who keeps VRQ out meanwhile. Lends priority: the watchdog
- * waits for it, and the one who holds it may be the task that is stuck.
+ * Held during a switch, and from vrq_keep_out() to vrq_let_in(). It lends priority, because
+ * the watchdog waits for it, and its holder may be the task that is stuck.
  */
 static DEFINE_RT_MUTEX(mutex);
 
@@ -107,7 +107,7 @@ static void do_locked(void (*what)(struct rq *rq, struct task_struct *p, struct 
 
 static void take_out(struct rq *rq, struct task_struct *p, struct move *move)
 {
-	/* It sleeps, and is in a queue of the fair class until it would be its turn */
+	/* The task sleeps, but the fair class keeps it queued until it would be its turn */
 	if (p->se.sched_delayed)
 		dequeue_task(rq, p, DEQUEUE_SLEEP | DEQUEUE_DELAYED | DEQUEUE_NOCLOCK);
 	if (task_on_rq_queued(p)) {
@@ -133,7 +133,7 @@ static void change_policy(struct task_struct *p, bool to_vrq)
 	}
 }
 
-/* What it used while it was not VRQ's is not of interest. The lock of its run queue is held */
+/* Forget what the task used in another class. The lock of its run queue is held */
 static void begin_anew(struct task_struct *p)
 {
 	p->vrq.used_at = p->se.sum_exec_runtime;
@@ -160,9 +160,10 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 }
 
 /*
- * A task that is not of the fair class has some age of its load, as in mainline: with 0 it
- * would be attached twice as it comes back to that class, as it is queued and as it is
- * switched. It is 0 if it has changed its CPU as it was woken up.
+ * Give the load of a task that is not of the fair class some age, as in mainline. With an age
+ * of 0 the load would be attached twice when the task comes back to that class: when it is
+ * queued and when it is switched. The age is 0 if the task has changed its CPU when it was
+ * woken up.
  */
 static void note_age(struct rq *rq, struct task_struct *p)
 {
@@ -192,7 +193,7 @@ static void put_all_in(struct move *move)
 	}
 }
 
-/* Those in a group that the fair class has throttled are not counted in its parent */
+/* Tasks in a group that the fair class has throttled are not counted in its parent */
 static bool groups_are_empty(int cpu)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
@@ -206,7 +207,7 @@ static bool groups_are_empty(int cpu)
 	return true;
 }
 
-/* With all tasks of the list out of its queue: are there others? And nobody serves them */
+/* All tasks of the list are out of the queue: are there others? If not, stop its server */
 static bool queue_is_empty(int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -223,7 +224,7 @@ static bool queue_is_empty(int cpu)
 	return true;
 }
 
-/* What changed for groups while the fair class ran, and what they owed before */
+/* Apply what changed for groups under the fair class, and forget what they owed before */
 static void begin_groups_anew(void)
 {
 #ifdef CONFIG_CFS_BANDWIDTH
@@ -265,7 +266,7 @@ static int move_all(struct move *move, bool to_vrq)
 	return 0;
 }
 
-/* Of stop_machine(): all other CPUs wait, with interrupts off */
+/* Called by stop_machine(): all other CPUs wait, with interrupts off */
 static int switch_stopped(void *data)
 {
 	struct switching *to = data;
@@ -293,7 +294,7 @@ static bool has_load(const struct task_struct *p)
 	return !(READ_ONCE(p->__state) & (TASK_NEW | TASK_DEAD));
 }
 
-/* For a task that is not queued, unless it has got its class, and its policy, by now */
+/* Change the class and the policy of a task that is not queued, unless that is done already */
 static void hand_over(struct rq *rq, struct task_struct *p, struct move *move)
 {
 	if (p->sched_class != move->from) {
@@ -309,14 +310,17 @@ static void hand_over(struct rq *rq, struct task_struct *p, struct move *move)
 		note_age(rq, p);
 }
 
-/* A task of another class may have the policy, and lent priority */
+/*
+ * Is a task still to be handed over? With a lent priority it is of another class, but its
+ * policy may have to be changed
+ */
 static bool is_left(const struct task_struct *p, const struct move *move)
 {
 	return READ_ONCE(p->sched_class) == move->from ||
 	       (move->to == &vrq_sched_class ? p->vrq.was_iso : p->policy == SCHED_ISO);
 }
 
-/* After so many tasks others may run */
+/* After this many tasks hand_over_some() lets other tasks run */
 #define BATCH	256
 
 /* Hand over some of the tasks that are left: true if there may be more */
@@ -337,13 +341,13 @@ static bool hand_over_some(struct move *move)
 	return false;
 }
 
-/* By a timer that needs no thread of the class that may be stuck */
+/* Sleep by a timer that needs no thread of the class that may be stuck */
 static void pause_ms(unsigned int ms)
 {
 	usleep_range(ms * USEC_PER_MSEC, 2 * ms * USEC_PER_MSEC);
 }
 
-/* Until no task is in no list, or it takes too long */
+/* Try until every queued task is in the list of tasks, or it takes too long */
 static int switch_with_keys_set(struct switching *to)
 {
 	int tries, err = -EAGAIN, cpu = vrq_silent_cpu();
@@ -382,7 +386,7 @@ static int switch_locked(bool to_vrq)
 	else
 		pr_info("sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by %s; all CPUs were stopped for %llu us\n",
 			vrq_name_of(to_vrq), div_u64(to.pause, NSEC_PER_USEC));
-	/* What is tested at each switch costs nothing once more */
+	/* So the test at each task switch costs nothing again */
 	if (!sched_vrq_active)
 		static_branch_disable(&__sched_vrq_enabled);
 
@@ -393,8 +397,9 @@ static int switch_locked(bool to_vrq)
  * vrq_switch - change the scheduler of SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE
  * @to_vrq: to VRQ, for which vrq_set_up() has been called, else to the fair class
  *
- * May sleep. No task runs for a time in proportion to the number of runnable tasks, and of
- * task groups on each CPU. Does nothing if that one is active already.
+ * May sleep. During the switch no task runs, for a time in proportion to the number of
+ * runnable tasks, and of task groups on each CPU. Does nothing if that scheduler is active
+ * already.
  *
  * Return: 0, or -EBUSY if sched_ext or core scheduling is in use, a CPU does not switch tasks
  * or a task that exits does not come to its end.
@@ -445,7 +450,8 @@ void __vrq_check_class(struct rq *rq, struct task_struct *p)
  * vrq_policy_set - a policy has been set for a task, not by a switch
  * @p: the task; its pi_lock and the lock of its run queue are held
  *
- * Whether there is SCHED_ISO may have changed since the policy was checked.
+ * The scheduler may have changed since the policy was checked, and SCHED_ISO may not exist
+ * now.
  */
 void vrq_policy_set(struct task_struct *p)
 {
@@ -455,11 +461,11 @@ void vrq_policy_set(struct task_struct *p)
 }
 
 /**
- * vrq_keep_out - turn down what cannot work together with VRQ, or do not switch to VRQ
+ * vrq_keep_out - refuse a feature that cannot work with VRQ, or block switches to VRQ
  * @what: the feature, for the log
  *
- * May sleep. vrq_let_in() is to be called once the feature is in use, which vrq_switch()
- * sees then, or is not going to be.
+ * May sleep. The caller calls vrq_let_in() when the feature is in use, which vrq_switch() sees
+ * then, or when it is not going to be used.
  *
  * Return: 0, or -EOPNOTSUPP under VRQ, and then vrq_let_in() is not to be called.
  */

@@ -3,17 +3,18 @@
  * Throttling: a task whose group has used up its limit stops where it returns to user
  * space, and goes on when the limit is refilled, with the deadline that it had.
  *
- * Within the kernel it goes on, for it may hold a lock that others wait for. It is told by
- * a task work: when it is picked, at a tick, or by a timer of its CPU if its group may reach
- * the limit before the next tick. The timer is left to expire when the task leaves the CPU:
- * to cancel it would cost those who sleep often more than to look once in vain.
+ * In the kernel the task goes on, because it may hold a lock that others wait for. A task work
+ * stops it. The work is added when the task is picked, at a tick, or by a timer of its CPU if
+ * the group may reach the limit before the next tick. The timer is left to expire when the
+ * task leaves the CPU: for tasks that sleep often, to cancel it would cost more than to look
+ * once in vain.
  *
  * The work takes the task out of the run queue and puts it into a list of the group whose
- * limit is reached, on its CPU (VRQ_THROTTLED). To the core it is runnable all the time:
- * on_rq is set, and whatever changes a task (affinity, policy, nice level, group, priority
- * inheritance) takes it out by dequeue_task() and queues it by enqueue_task(). Then it runs
- * once more, to be stopped again where it has to. The same holds for a task that was stopped
- * for one group, and has another one around it whose limit is reached too.
+ * limit is reached, on its CPU (VRQ_THROTTLED). For the core the task is runnable all the
+ * time: on_rq is set. Whatever changes the task (affinity, policy, nice level, group, priority
+ * inheritance) takes it out by dequeue_task() and queues it by enqueue_task(). Then the task
+ * runs once more, and is stopped again if its limit is reached. The same holds for a task that
+ * was stopped for one group, and is in another group whose limit is reached too.
  *
  * The lists are protected by the rq->lock of their CPU.
  *
@@ -23,11 +24,11 @@
 
 #include "throttle.h"
 
-/* The timer expires no sooner than that, ns */
+/* Minimum time until the timer expires, ns */
 #define TIMER_MIN	(10 * NSEC_PER_USEC)
 /* How many tasks go on in one hold of an rq->lock */
 #define RESUME_BATCH	32
-/* At how many to look for such as are killed, in a period */
+/* How many throttled tasks to check for a fatal signal, in a period */
 #define KILLED_TRIES	512
 
 /* Mainline counts for cpu.stat.local how long there are throttled tasks in a group */
@@ -105,7 +106,10 @@ static void throttle(struct callback_head *work)
 	}
 	rq_unlock_irq(rq, &rf);
 
-	/* Comes back when it has been picked again; if it has to stop again it is told */
+	/*
+	 * schedule() returns when the task has been picked again. If it has to stop again,
+	 * another work is added
+	 */
 	if (group)
 		schedule();
 }
@@ -115,7 +119,9 @@ static void start_timer(struct rq *rq, s64 left)
 {
 	int cpu = cpu_of(rq);
 
-	/* It expires on the CPU that starts it: the tick has to do where another one asks */
+	/*
+	 * The timer expires on the CPU that starts it. If another CPU asks, the tick has to do
+	 */
 	if (left >= TICK_NSEC || cpu != smp_processor_id() || !cpu_active(cpu))
 		return;
 
@@ -190,8 +196,8 @@ static bool resume_some(struct rq *rq, struct vrq_group *group)
 }
 
 /*
- * Let some of those go on that are killed: true if there may be more. Of many others that are
- * not some are looked at in each period.
+ * Resume some of the throttled tasks that are killed. Returns true if there may be more. If
+ * many other tasks are throttled, some of them are looked at in each period.
  */
 static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
 {
@@ -202,7 +208,10 @@ static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
 	while (resumed < RESUME_BATCH && *tries && !list_empty(throttled)) {
 		--*tries;
 		p = list_first_entry(throttled, struct task_struct, vrq.throttled);
-		/* Whoever kills it holds another lock: it is seen in the next period */
+		/*
+		 * The signal is sent under another lock: it may be seen only in the next
+		 * period
+		 */
 		if (data_race(fatal_signal_pending(p))) {
 			resume(rq, p);
 			resumed++;
@@ -247,11 +256,12 @@ bool vrq_throttled(struct cfs_bandwidth *cfs_b)
 }
 
 /**
- * vrq_unthrottle - a limit has been refilled: let those go on who wait for that
+ * vrq_unthrottle - resume the tasks that wait for a limit which has been refilled
  * @cfs_b: the limit, of a group; its lock is not held
  *
- * As long as something is left for their CPUs, and those that are killed even so. It begins
- * with another CPU each time, for there may be too little for all of them.
+ * Resumes tasks as long as something is left for their CPUs. Tasks that are killed are resumed
+ * even if nothing is left. Begins with another CPU each time, because there may be too little
+ * for all CPUs.
  */
 void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
@@ -272,7 +282,7 @@ void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
  * vrq_limit_changed - cpu.max of a group has been written
  * @tg: the group; no CPU comes or goes meanwhile
  *
- * Whoever is throttled goes on, as far as the new limit allows.
+ * Throttled tasks are resumed as far as the new limit allows.
  */
 void vrq_limit_changed(struct task_group *tg)
 {
@@ -285,7 +295,7 @@ void vrq_limit_changed(struct task_group *tg)
 }
 
 /**
- * vrq_throttle_offline - nobody is throttled on a CPU that goes down
+ * vrq_throttle_offline - resume all throttled tasks of a CPU that goes down
  * @rq: its run queue, locked, its clock updated; it is no longer active
  */
 void vrq_throttle_offline(struct rq *rq)

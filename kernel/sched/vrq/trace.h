@@ -105,8 +105,8 @@ TRACE_EVENT(sched_vrq_dequeue,
 );
 
 /*
- * A CPU has chosen. Without a task it has found nothing, and goes idle. missed:
- * a run queue was locked, and what might have been taken from it was left.
+ * A CPU has chosen a task. Without a task, the CPU has found nothing and goes idle. missed: a
+ * run queue was locked, and what might have been taken from it was left.
  */
 TRACE_EVENT(sched_vrq_pick,
 

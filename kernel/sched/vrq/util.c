@@ -25,8 +25,9 @@ static bool others_have_load(struct rq *rq)
  * @rq: its run queue, locked, its clock updated; the caller is about to change
  *	what they are made from
  *
- * Those of the other classes, of interrupts and of the hardware's pressure too:
- * they grow elsewhere, as it happens, and the load balancer would age them.
+ * The averages of the other classes, of interrupts and of the hardware's pressure are
+ * included. Other code raises them as things happen, but leaves it to the load balancer to age
+ * them.
  */
 void vrq_update_util(struct rq *rq)
 {
@@ -48,8 +49,8 @@ void vrq_update_util(struct rq *rq)
 #define AGE_MS	32
 
 /*
- * When the idle CPUs of a domain were last looked at, jiffies, and the leader of that
- * domain. Whoever moves the time on sees to the next domain
+ * When the idle CPUs of a domain were last looked at, jiffies, and the leader of that domain.
+ * The CPU that sets the time looks at the next domain
  */
 static unsigned long aged_at = INITIAL_JIFFIES;
 static int aged_last = -1;
@@ -91,12 +92,11 @@ static void age(struct rq *rq)
  * vrq_age_idle - let the load averages of idle CPUs decay
  * @rq: the run queue of this CPU, locked, its clock updated
  *
- * Where several CPUs have one frequency their governor goes by the busiest, and
- * an idle CPU does not see to its own. Called from the tick and before going
- * idle, and does something on one CPU of the machine at a time: for one domain, the
- * next one each time, so that it is each one's turn after 32 ms, or after as many
- * jiffies as there are domains. Run queues that are locked are passed over: they are
- * busy, or it is their turn the next time.
+ * If several CPUs share one frequency, their governor goes by the busiest, and an idle CPU
+ * does not update its own averages. Called from the tick and before going idle. One CPU of the
+ * machine at a time does the work, for one domain, the next one each time. So each domain has
+ * its turn after 32 ms, or after as many jiffies as there are domains. Run queues that are
+ * locked are passed over: they are busy, or are updated the next time.
  */
 void vrq_age_idle(struct rq *rq)
 {
@@ -107,7 +107,7 @@ void vrq_age_idle(struct rq *rq)
 	if (!time_to_age())
 		return;
 
-	/* Its tick goes on where it keeps the time for all */
+	/* An idle CPU has its tick if it keeps the time for all CPUs */
 	if (vrq_curr(rq) == rq->idle)
 		vrq_update_util(rq);
 

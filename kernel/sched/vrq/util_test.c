@@ -117,7 +117,10 @@ static void hog_uses_all_and_leaves_nothing(struct kunit *test)
 
 	stop(util);
 	msleep(SETTLE_MS);
-	/* Other CPUs age it while they are awake, and where it is locked the next time only */
+	/*
+	 * Other CPUs age the utilisation while they are awake. If the run queue is locked,
+	 * they do so only the next time
+	 */
 	mean_util(util->cpu);
 	KUNIT_EXPECT_LE(test, mean_util(util->cpu), scale / 10);
 }

@@ -35,22 +35,22 @@ static bool woken_from_outside(void)
 #define BETTER_LEVEL		(1LL << (VRQ_KEY_LEVEL_SHIFT - 1))
 
 /**
- * __vrq_note_waker - a task that sleeps is woken up: how does it compete with others?
- * @p: the task, or a new one, whose parent counts as its waker; p->pi_lock held, it is in
- *	no queue
+ * __vrq_note_waker - note by whom a task is woken up, and so which margin it needs to preempt
+ * @p: the task, or a new one, whose parent counts as its waker; p->pi_lock held, it is in no
+ *	queue
  *
- * How much earlier its deadline must be to preempt. Who is woken by an interrupt has
- * waited for a time or a device, and preempts whoever is less urgent. Who is woken by
- * another task takes turns with it or others like it: only if it is behind by a whole
- * turn, or of a better level.
+ * The margin is how much earlier the deadline of @p must be to preempt. A task that is woken
+ * by an interrupt has waited for a time or a device, and preempts any task that is less
+ * urgent. A task that is woken by another task takes turns with it or others like it. So it
+ * preempts only if it is behind by a whole turn, or of a better level.
  *
- * The waker is known here only: an interrupt of the CPU of @p may do the rest.
+ * The waker is known only here: an interrupt of the CPU of @p may do the rest of the wake-up.
  */
 void __vrq_note_waker(struct task_struct *p)
 {
 	p->vrq.margin = woken_from_outside() ? 0 :
 			max_t(s64, vrq_preempt_margin(), p->vrq.span);
-	/* What it slept was for another task, if only a real-time one, see weight.c */
+	/* The sleep ended because of another task, maybe a real-time one, see weight.c */
 	if (in_task() && !(current->flags & PF_KTHREAD))
 		p->vrq.since = 0;
 }
@@ -82,11 +82,11 @@ static bool is_next_here(struct rq *rq, const struct task_struct *p)
 #define PREEMPT_TRIES	4
 
 /*
- * Is it worth while to look for a task to preempt on other CPUs than the previous one?
- * For a task that is woken by an interrupt; and as long as SCHED_IDLE tasks are queued
- * there, for all that are not SCHED_IDLE. Others are as well served at the previous CPU:
- * with the search for them too hackbench took 2% longer on 16 CPUs. Nor for one to which
- * its waker is known to hand over @this_rq.
+ * Is it worth while to search for a task to preempt on other CPUs than the previous one? It is
+ * for a task that is woken by an interrupt. As long as SCHED_IDLE tasks are queued in @domain,
+ * it is for all tasks that are not SCHED_IDLE, unless the waker is known to hand over @this_rq
+ * to the task. Other tasks are served as well at the previous CPU: with the search for them
+ * too hackbench took 2% longer on 16 CPUs.
  */
 static bool searches(struct rq *this_rq, const struct vrq_domain *domain,
 		     const struct task_struct *p, bool trusted)
@@ -101,10 +101,10 @@ static bool searches(struct rq *this_rq, const struct vrq_domain *domain,
 }
 
 /*
- * A CPU that runs a task to be preempted: the previous one, or one of a few others of
- * its domain, from a place on that moves with each look. The first, not the best: to
- * look at every CPU for that cost VRQ more than it gained. With the tunable interactive
- * at 0 nobody searches.
+ * Find a CPU whose task can be preempted: the previous one, or one of a few others of its
+ * domain, from a position on that moves with each search. This is the first such CPU, not the
+ * best: to look at every CPU for that cost VRQ more than it gained. With the tunable
+ * interactive at 0 there is no search.
  */
 static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 			    bool trusted)
@@ -122,7 +122,7 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 	if (!searches(this_rq, domain, p, trusted))
 		return -1;
 
-	/* Raced for with interrupts of this CPU: any value will do */
+	/* Interrupts of this CPU may change this meanwhile: any value will do */
 	i = READ_ONCE(this_rq->vrq.sample);
 	for (tries = min(nr, PREEMPT_TRIES); tries; tries--) {
 		if (++i >= nr)
@@ -136,12 +136,12 @@ static int first_to_preempt(struct rq *this_rq, struct task_struct *p, int prev,
 }
 
 /*
- * Does a synchronous wake-up by the current task mean what it says? A pipe's
- * writer tells of every write that it is about to sleep, whether it then waits
- * for an answer or writes on. So a task's word counts once it has kept it so many
- * times in a row: it slept within SYNC_SLEEP_NS of the wake-up, and said it to
- * nobody else in between. If it does not keep it then, the woken task may wait for a
- * tick beside idle CPUs: one wake-up in nine at the most.
+ * Does the current task really sleep after a synchronous wake-up? The writer of a pipe says at
+ * every write that it is about to sleep, whether it then waits for an answer or goes on
+ * writing. So a task is trusted only after it has slept as announced SYNC_TRUSTED times in a
+ * row: within SYNC_SLEEP_NS of the wake-up, and without another synchronous wake-up in
+ * between. If a trusted task does not sleep, the woken task may wait for a tick beside idle
+ * CPUs: one wake-up in nine at most.
  */
 #define SYNC_SLEEP_NS		(100 * NSEC_PER_USEC)
 #define SYNC_TRUSTED		8
@@ -163,7 +163,7 @@ static bool trusted_sync(struct task_struct *waker)
 	return waker->vrq.sync_trust == SYNC_TRUSTED;
 }
 
-/* Nothing else to do for this CPU once its current task sleeps? */
+/* Has this CPU nothing else to do once its current task sleeps? */
 static bool waker_is_alone(struct rq *rq)
 {
 	return READ_ONCE(rq->nr_running) == 1 && !READ_ONCE(rq->vrq.slot) &&
@@ -188,7 +188,7 @@ int vrq_select_task_rq(struct task_struct *p, int prev_cpu, int wake_flags)
 	struct rq *this_rq = cpu_rq(this_cpu);
 	bool sync, trusted = false;
 
-	/* It runs here, and finds a free CPU when it next has to wait */
+	/* exec(): the task runs here, and finds a free CPU when it next has to wait */
 	if (wake_flags & WF_EXEC)
 		return prev_cpu;
 
@@ -258,15 +258,15 @@ void vrq_note_sleep(struct rq *rq, struct task_struct *p)
  * @p: the task
  * @wake_flags: WF_*
  *
- * vrq_place() put it into the slot if so, with one exception: beside a waker
- * about to sleep it waits there for that.
+ * If so, vrq_place() has put the task into the slot. There is one exception: a task whose
+ * waker is about to sleep waits in the slot until then.
  */
 void vrq_wakeup_preempt(struct rq *rq, struct task_struct *p, int wake_flags)
 {
 	if (p->vrq.place != VRQ_IN_SLOT && p->vrq.place != VRQ_PINNED)
 		return;
 
-	/* vrq_select_task_rq() is not asked where there is no choice */
+	/* vrq_select_task_rq() is not called if there is no choice of CPUs */
 	if (p->vrq.place == VRQ_PINNED && sync_wakeup(cpu_of(rq), wake_flags))
 		p->vrq.margin = BETTER_LEVEL;
 

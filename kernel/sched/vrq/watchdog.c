@@ -4,21 +4,21 @@
  * and the fair class takes over. The same on a soft lockup, and by SysRq.
  *
  * A thread of a real-time class looks at all tasks, ROUNDS times in stall_ms or more often,
- * and counts for each how long it has been passed over. Of a round counts for a task
+ * and counts for each task how long it has been passed over. One round adds to that time
  *
- *  - nothing, if it has run since the last one, or waits for its group's limit, or its
+ *  - nothing, if the task has run since the last round, or waits for its group's limit, or its
  *    deadline is still to come;
- *  - else as much as the best of its CPUs had for VRQ: the ticks that found a task of
- *    VRQ's there, which did not put off a switch, and the time without any task, if an
- *    interrupt sent to that CPU was answered since. So time that a higher class, an
- *    interrupt or a hypervisor had is not held against anybody.
+ *  - else as much of the round as VRQ had on the best of the task's CPUs. That is the ticks
+ *    that found a VRQ task there, and no switch that was put off, and the time without any
+ *    task, if an interrupt sent to that CPU was answered since. So time that a higher class,
+ *    an interrupt or a hypervisor had does not count.
  *
- * Where many tasks wait each has to wait longer: for a slice of each, and of every task of
- * a level that starves behind another one for the twenty slices that are between two of
- * its own, see vrq_promote_starved().
+ * If many tasks wait, each of them may have to wait longer than stall_ms: by a slice for each
+ * waiting task. For each task of a level that starves behind another one it is twenty slices,
+ * the distance of two slices of that level, see vrq_promote_starved().
  *
- * Nothing that the thread needs waits for a task of VRQ's, but for who holds the locks of
- * CPU hotplug, of the stop machine or of code patching.
+ * The thread does not need any VRQ task to run, except one that holds the locks of CPU
+ * hotplug, of the stop machine or of code patching.
  *
  * That a watchdog takes the tasks away from a scheduler is sched_ext's idea.
  */
@@ -45,14 +45,15 @@
 #define STALL_MIN_MS	100
 
 /*
- * Those before it may have saved up two turns, each up to four times as long as all are late,
- * and have one of their own
+ * How many turns a normal task may be behind: the tasks before it may have saved up two turns
+ * each, which are up to four times as long if all tasks are late, and have one turn of their
+ * own
  */
 #define TURNS_BEHIND	9
 
 #define STALL_MAX_MS	(3600 * MSEC_PER_SEC)
 
-/* When to try again after a switch that failed, ms: later each time, up to */
+/* Pause before the next try after a failed switch, ms: longer each time, up to the maximum */
 #define RETRY_MS	500
 #define RETRY_MAX_MS	(30 * MSEC_PER_SEC)
 
@@ -70,9 +71,9 @@ static const char *last_reason = "none";
  * struct watched - what the watchdog knows of a CPU. Written by the watchdog, but for @answered
  * @ticks: rq->vrq.ticks at the end of the last round
  * @idle_ns: the time without any task by then, ns
- * @given_ms: what VRQ had of the last round, ms
- * @answered: an interrupt that was sent in the last round has been served here
- * @probe: sends it
+ * @given_ms: how much time of the last round VRQ had here, ms
+ * @answered: an interrupt that was sent to this CPU in the last round has been served
+ * @probe: sends that interrupt
  */
 struct watched {
 	unsigned long		ticks;
@@ -89,12 +90,12 @@ static DEFINE_PER_CPU(struct watched, watched);
  * @stall_ms: the tunable
  * @round_ms: how long a round takes
  * @now: local_clock(), ns
- * @given_ms: what the best of all CPUs had for VRQ, but for those that are isolated, ms
+ * @given_ms: the most that VRQ had of the round on a CPU that is not isolated, ms
  * @waiting: how many tasks of each level wait, by the enum vrq_level
  * @patience_ms: for how long a task of each level may be passed over
  * @iso: a SCHED_ISO task can run, and normal ones may starve
  * @suspects: how many tasks have been passed over
- * @stuck: one that has been for too long, with a reference
+ * @stuck: a task that has been passed over for too long, with a reference
  */
 struct look {
 	unsigned int		stall_ms;
@@ -139,7 +140,7 @@ static bool gives_way(int cpu)
 #endif
 }
 
-/* How much of the round that ends now had VRQ on a CPU? */
+/* How much time of the round that ends now did VRQ have on a CPU? */
 static void measure(int cpu, unsigned int round)
 {
 	struct watched *it = per_cpu_ptr(&watched, cpu);
@@ -154,7 +155,9 @@ static void measure(int cpu, unsigned int round)
 	it->idle_ns = idle;
 }
 
-/* Do CPUs without a task answer? To be seen in the next round. This one does */
+/*
+ * Do CPUs without a task answer an interrupt? The next round checks that. This CPU does answer
+ */
 static void send_probes(void)
 {
 	int cpu;
@@ -180,7 +183,7 @@ static bool waits(const struct task_struct *p)
 	       unlocked(READ_ONCE(p->vrq.place)) != VRQ_THROTTLED && !task_curr(p);
 }
 
-/* Its turn has come, or never will */
+/* Has the deadline passed, or is it too far ahead to be right? */
 static bool is_due(const struct task_struct *p, u64 now)
 {
 	s64 early = unlocked(READ_ONCE(p->vrq.deadline)) - now;
@@ -188,7 +191,7 @@ static bool is_due(const struct task_struct *p, u64 now)
 	return early <= 0 || early > (s64)unlocked(vrq_longest_turn(p));
 }
 
-/* What the best of its CPUs had for it of this round, ms */
+/* The most that VRQ had of this round on one of the task's CPUs, ms */
 static unsigned int given_to(const struct task_struct *p, const struct look *look)
 {
 	unsigned int given = 0;
@@ -203,7 +206,7 @@ static unsigned int given_to(const struct task_struct *p, const struct look *loo
 	return given;
 }
 
-/* Has it, or what it is to be measured by changed? */
+/* Has the task run, or has its level changed, by which it is measured? */
 static bool has_run(struct task_struct *p, enum vrq_level level)
 {
 	u64 runtime = unlocked(READ_ONCE(p->se.sum_exec_runtime));
@@ -227,7 +230,7 @@ static void look_at(struct task_struct *p, struct look *look)
 	if (!waits(p))
 		return;
 
-	/* Not the one that it is promoted to: it has waited at its own until now */
+	/* The level of its policy: a promoted task has waited at that level until now */
 	level = unlocked(vrq_policy_level(p));
 	look->waiting[level]++;
 	if (has_run(p, level) || !is_due(p, look->now))
@@ -251,7 +254,10 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 		slices *= VRQ_PROMOTE_EVERY;
 		extra += VRQ_STARVED_NS;
 	}
-	/* SCHED_ISO that has used up its part is one of them, as is SCHED_IDLE once promoted */
+	/*
+	 * SCHED_ISO tasks beyond their part, and promoted SCHED_IDLE tasks, wait among normal
+	 * tasks
+	 */
 	if (level != VRQ_NORMAL)
 		slices += TURNS_BEHIND * look->waiting[VRQ_NORMAL];
 	if (level != VRQ_ISO && look->iso) {
@@ -263,7 +269,7 @@ static unsigned int patience(const struct look *look, enum vrq_level level)
 				      STALL_MAX_MS);
 }
 
-/* It falls as time goes by: who has waited for many that are gone now has a right to it */
+/* The limit falls slowly: a task may have waited for many tasks that are gone now */
 static void set_patience(struct look *look)
 {
 	enum vrq_level level;
@@ -317,7 +323,7 @@ static void look_around(struct look *look)
 		send_probes();
 }
 
-/* Once more, with its locks: it has not been run, or queued anew, since */
+/* Check again, with its locks, that the task has not been run or queued anew since */
 static bool is_stuck(struct task_struct *p)
 {
 	CLASS(task_rq_lock, rq_guard)(p);
@@ -339,7 +345,7 @@ static void judge(struct task_struct *p)
 	put_task_struct(p);
 }
 
-/* Return: after how long it has to be tried again, ms, 0 if it has not; it is the last one's */
+/* Returns the pause before the next try, ms, 0 if there is none. @retry_ms is the last pause */
 static unsigned int fall_back(unsigned int retry_ms)
 {
 	const char *reason = xchg(&wanted, NULL);
@@ -377,7 +383,7 @@ static void sleep_for_round(unsigned int stall, unsigned int retry_ms)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* They were measured by another tunable */
+/* Forget what has been counted: that was with another value of stall_ms */
 static void forget_waits(struct look *look)
 {
 	struct task_struct *g, *p;
@@ -435,8 +441,9 @@ static void want(const char *reason)
  *
  * Called in an interrupt on that CPU. The fair class takes over once the CPU does.
  *
- * A CPU that a hypervisor had stopped is reported as well, but has not had the ticks of
- * that time: of more than 2/5 of watchdog_thresh, after which mainline has each CPU switch.
+ * Mainline also reports a CPU that a hypervisor had stopped. Such a CPU has not had the ticks
+ * of that time. It has counted no more than those of 2/5 of watchdog_thresh, after which
+ * mainline makes each CPU switch.
  */
 void vrq_soft_lockup(void)
 {
@@ -534,7 +541,7 @@ unsigned int vrq_fallbacks(void)
 }
 
 /**
- * vrq_fallback_reason - why it did for the last time
+ * vrq_fallback_reason - why the fair class took over the last time
  *
  * Return: the reason, "none" if it never did.
  */

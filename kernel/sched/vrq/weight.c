@@ -4,28 +4,29 @@
  * sleep by themselves, and what its group is entitled to, see group.c. They make one
  * weight. Spans, and so deadlines, follow from it and from the sum of all weights.
  *
- * The favour. A video that needs half of a CPU beside a dozen hogs on four CPUs has a
- * right to less than a third of one; but people expect it to play. So who leaves the
- * CPU unused for long counts as more than one of its kind, by its demand:
+ * The favour. A video that needs half of a CPU beside a dozen hogs on four CPUs has a right to
+ * less than a third of one; but people expect it to play. So a task that leaves the CPU unused
+ * for long counts as more than one task of its kind, by its demand:
  *
  *	demand = used / (used + slept)
  *	favour = 4 for a demand of up to 5/8, 1 for one from 7/8 on, linear in between
  *
- * Used is the CPU time of the last 128 to 256 ms of both, slept what it slept in them. A
- * sleep counts if it was interruptible, and an interrupt ended it, or a kernel thread that
- * stands for one: it was for a time or a user. One for a disk or a lock does not, nor one
- * that another task ended, be it a real-time one, else two tasks that hand a hog's work
- * to each other would be favoured. To wait for the CPU is neither, but what a task slept
- * lies back further after that: where it is given a new slice. What bounds it:
+ * Used is the CPU time in the last 128 to 256 ms of both, slept is the sleep in that time. A
+ * sleep counts if it was interruptible, and was ended by an interrupt or by a kernel thread
+ * that stands for one: then the task waited for a time or a user. A sleep for a disk or a lock
+ * does not count. A sleep that another task ended does not count either, even if that was a
+ * real-time task: otherwise two tasks that hand a hog's work to each other would be favoured.
+ * Waiting for the CPU counts as neither, but makes earlier sleep count for less, when the task
+ * is given a new slice. The favour is bounded in these ways:
  *
  *  - A task is favoured for as long as it needs less than 7/8 of a CPU. A hog that naps
  *    for 50 us before each tick of 1 ms has a demand of 0.95.
  *  - A child gets an eighth of what its parent has slept, and the parent has that no
  *    longer: children that each run for a moment are favoured together for no longer
  *    than the parent would have been.
- *  - Where all are favoured nobody is, for only the ratio of weights counts. So equals
- *    stay equal; and those who are not favoured keep a quarter, at the least, of what
- *    they would get beside the same tasks if these were not.
+ *  - If all tasks are favoured, none is, because only the ratio of weights counts. So equal
+ *    tasks stay equal. Tasks that are not favoured keep at least a quarter of what they would
+ *    get beside the same tasks without their favour.
  */
 #include <linux/math64.h>
 
@@ -38,10 +39,12 @@
 #define FAVOUR_ONE		8
 #define FAVOUR_MAX		(4 * FAVOUR_ONE)
 
-/* What of its demand a new task has from its parent, 1 / 8: it is soon told from that */
+/*
+ * A new task has 1 / 8 of what its parent has used and slept: it soon has a demand of its own
+ */
 #define INHERITED_PART		8
 
-/* What lies back counts for less */
+/* Halve both until they fit into the window: so earlier times count for less */
 static void forget(struct task_struct *p)
 {
 	while (p->vrq.used_us + p->vrq.slept_us > WINDOW_US) {
@@ -109,16 +112,16 @@ void vrq_note_slept(struct task_struct *p, s64 slept)
  * vrq_note_waited - count what a task has waited for the CPU since it got its slice
  * @p: the task, the lock of its run queue held
  *
- * What it slept counts for less by the part that it waited of the time over which the
- * demand is measured. Else a hog of little weight would look like one that sleeps for
- * seconds: of 20 hogs of five nice levels that had slept until they began together, the
- * shares of the first second were off by 41%, now by 16%. Were what it used to count for less
+ * What the task slept counts for less, by the part that it has waited of the time over which
+ * the demand is measured. Otherwise a hog of little weight would look like a task that sleeps
+ * for seconds: of 20 hogs of five nice levels that had slept until they began together, the
+ * shares of the first second were off by 41%, now by 16%. If what it used counted for less
  * too, a hog that naps before each tick would get 118% of its share.
  *
- * Not of who has run for less than twice its usual burst since it woke up: its wait
- * has made its sleep shorter by as much. Were it to count twice, a video that needs half
- * of one CPU, beside three hogs, lost its favour within 4 s in 7 of 30 cases, and had a
- * quarter from then on.
+ * This is not done for a task that has run for less than twice its usual burst since it woke
+ * up: its wait has made its sleep shorter by as much. If the wait counted twice, a video that
+ * needs half of one CPU, beside three hogs, lost its favour within 4 s in 7 of 30 cases, and
+ * had a quarter from then on.
  *
  * The favour is not computed anew.
  */
@@ -182,10 +185,11 @@ unsigned int vrq_task_weight(const struct task_struct *p, enum vrq_factor which)
  * @others: sum of the weights of all other tasks on the CPUs that @p may use
  * @cpus: number of those CPUs
  *
- * A group of great weight and few tasks makes these count for more than a CPU is worth.
- * What one is worth is what the others have for each CPU that is left to them. Several
- * such tasks make each other's limit: it converges while they get slices. Without it
- * others would seem to have less than they have got, and all of them be early.
+ * If a group of great weight has few tasks, each of them counts for more than a CPU is worth.
+ * A CPU is worth what the others have for each CPU that is left to them. Several such tasks
+ * determine each other's limit, which converges while they get slices. Without the limit the
+ * other tasks would seem to have a right to less than they have got, and all of them would be
+ * early.
  */
 void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
 {
@@ -194,9 +198,9 @@ void vrq_limit_weight(struct task_struct *p, u64 others, unsigned int cpus)
 }
 
 /*
- * A task's share is taken to be no less than so much, 1 / 2^20: its turn comes some day. With
- * 2^16 10,000 tasks of a group with a right to 1% would have had 16%. Now it is 6% beside
- * eight hogs, for no task has a weight below 1.
+ * A task's share is taken to be at least 1 / 2^20, so that its turn comes in the end. With
+ * 2^16, 10,000 tasks of a group with a right to 1% would have had 16%. Now they have 6% beside
+ * eight hogs, because no task has a weight below 1.
  */
 #define SHARE_MIN_SHIFT	20
 

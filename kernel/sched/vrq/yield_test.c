@@ -116,7 +116,7 @@ static void goes_to_a_late_deadline(struct kunit *test)
 	try(test, FAR);
 }
 
-/* What the one of two hogs gets to which nobody yields, in permille of both */
+/* What the hog to which no task yields gets of the time of both hogs, in permille */
 static u64 left_by_pull(struct kunit *test, unsigned int nap_us)
 {
 	u64 used[HOGS];
@@ -137,7 +137,7 @@ static u64 left_by_pull(struct kunit *test, unsigned int nap_us)
 	return div64_u64(used[FAR] * 1000, used[NEAR] + used[FAR]);
 }
 
-/* It may give what is its own, not what others have a right to: a third is left */
+/* The caller may give away its own share only: a third is left for the other hog */
 static void earns_nobody_more_than_two_shares(struct kunit *test)
 {
 	u64 left;
@@ -220,7 +220,7 @@ static void pays_by_weight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, from->vrq.deadline, NOW + 120 * NSEC_PER_USEC);
 }
 
-/* Its deadline dates from long ago: no price for as long */
+/* The deadline of @from dates from long ago: it does not pay for all of that time */
 static void pays_three_turns_at_most(struct kunit *test)
 {
 	struct task_struct *from, *to;
