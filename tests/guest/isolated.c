@@ -12,13 +12,18 @@
 
 struct worker {
 	uint64_t sleep_ns;		/* after each turn; 0: never */
-	uint64_t isolated;		/* the mask of isolated CPUs */
 	volatile uint64_t turns, there;	/* how many turns, and how many of these on isolated CPUs */
 };
 
 static struct worker *workers;
 static uint64_t isolated, others;
 static int nr_isolated;
+
+static void note_turn(struct worker *me)
+{
+	me->turns++;
+	me->there += isolated >> sched_getcpu() & 1;
+}
 
 static void work(void *arg)
 {
@@ -27,8 +32,7 @@ static void work(void *arg)
 	be_normal();
 	for (;;) {
 		use_ns(MSEC / 10);
-		me->turns++;
-		me->there += me->isolated >> sched_getcpu() & 1;
+		note_turn(me);
 		if (me->sleep_ns)
 			sleep_ns(me->sleep_ns);
 	}
@@ -39,7 +43,7 @@ static pid_t hire(int i, uint64_t first, uint64_t mask, uint64_t sleep)
 {
 	pid_t pid;
 
-	workers[i] = (struct worker) { .sleep_ns = sleep, .isolated = isolated };
+	workers[i] = (struct worker) { .sleep_ns = sleep };
 	confine(0, first);
 	pid = spawn(work, &workers[i]);
 	confine(0, others);
@@ -86,10 +90,8 @@ static void read_bytes(void *arg)
 	char byte;
 
 	be_normal();
-	while (read(to[0], &byte, 1) == 1) {
-		me->turns++;
-		me->there += isolated >> sched_getcpu() & 1;
-	}
+	while (read(to[0], &byte, 1) == 1)
+		note_turn(me);
 }
 
 /* A pipe's writer tells that it is about to sleep, and takes the reader along elsewhere */
@@ -130,16 +132,16 @@ static void may_stay(void)
 /* As many as there are isolated CPUs, from the first one on */
 static void are_shared_out(void)
 {
-	uint64_t first = isolated & -isolated, most = 0, used;
+	uint64_t first = isolated & -isolated, before, used;
 	pid_t pids[WORKERS];
 	int i;
 
 	for (i = 0; i < nr_isolated; i++)
 		pids[i] = hire(i, first, isolated, 0);
 	sleep_ns(WATCH_NS / 5);
-	most = time_of_all(pids, nr_isolated);
+	before = time_of_all(pids, nr_isolated);
 	sleep_ns(WATCH_NS);
-	used = time_of_all(pids, nr_isolated) - most;
+	used = time_of_all(pids, nr_isolated) - before;
 	finish_all(pids, nr_isolated);
 	ksft_test_result(used > nr_isolated * WATCH_NS * 95 / 100,
 			 "%d tasks for the isolated CPUs only have %.1f CPUs\n", nr_isolated,

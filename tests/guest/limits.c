@@ -497,15 +497,13 @@ static void stay_in_the_kernel(void *arg)
 		time_of_call(me->bytes, me->size);
 }
 
-/* It is also paid while nobody of the group wants to run */
-static void debt_is_paid(struct calls *calls)
+/* A group with 2 ms in each period, and a debt of a call. Returns a hog in it, stopped */
+static pid_t hog_in_debt(struct calls *calls, int period_ms)
 {
 	pid_t caller, other;
-	uint64_t used;
 
-	calls->size *= 3;
 	make_group("calls");
-	set_limit("calls", 2, 20);
+	set_limit("calls", 2, period_ms);
 	other = spawn_in("calls", hog, NULL);
 	caller = spawn_in("calls", stay_in_the_kernel, calls);
 	start_all(&caller, 1);
@@ -513,6 +511,17 @@ static void debt_is_paid(struct calls *calls)
 	/* so it does not wait for the limit when it returns */
 	move_to("", caller);
 	finish(caller);
+	return other;
+}
+
+/* It is also paid while nobody of the group wants to run */
+static void debt_is_paid(struct calls *calls)
+{
+	uint64_t used;
+	pid_t other;
+
+	calls->size *= 3;
+	other = hog_in_debt(calls, 20);
 	sleep_ns(30 * CALL_NS);
 	start_all(&other, 1);
 	used = cpu_time_within(other, 200 * MSEC);
@@ -526,17 +535,9 @@ static void debt_is_paid(struct calls *calls)
 /* A debt that takes 10 s to be paid keeps nobody who is killed */
 static void killed_in_debt(struct calls *calls)
 {
-	pid_t caller, other;
+	pid_t other = hog_in_debt(calls, 100);
 	uint64_t ns, used;
 
-	make_group("calls");
-	set_limit("calls", 2, 100);
-	other = spawn_in("calls", hog, NULL);
-	caller = spawn_in("calls", stay_in_the_kernel, calls);
-	start_all(&caller, 1);
-	sleep_ns(2 * CALL_NS);
-	move_to("", caller);
-	finish(caller);
 	start_all(&other, 1);
 	used = cpu_time_within(other, 3 * CALL_NS);
 	ns = now_ns();

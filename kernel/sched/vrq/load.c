@@ -89,6 +89,11 @@ static void count(struct vrq_load *load, const struct vrq_load *more)
 	load->idle += more->idle;
 }
 
+static u64 confined_in(const struct vrq_load *part)
+{
+	return part->weight - min(part->weight, part->unconfined);
+}
+
 /*
  * Limit what the confined tasks of one CPU, those that not every CPU may run, count for in the
  * load of several CPUs. They count for no more than one of these CPUs is worth on the @mean,
@@ -101,7 +106,7 @@ static void count(struct vrq_load *load, const struct vrq_load *more)
  */
 static void limit_confined(struct vrq_load *load, u64 mean, const struct vrq_load *machine)
 {
-	u64 confined = load->weight - min(load->weight, load->unconfined), limit;
+	u64 confined = confined_in(load), limit;
 
 	if (!confined || machine->weight == machine->own)
 		return;
@@ -200,11 +205,6 @@ struct vrq_load vrq_load_of_machine(void)
 		.cpus = cpus,
 		.lateness = div_s64(atomic64_read(&vrq_machine.lateness), cpus),
 	};
-}
-
-static u64 confined_in(const struct vrq_load *part)
-{
-	return part->weight - min(part->weight, part->unconfined);
 }
 
 /*
