@@ -6,7 +6,7 @@ Reads a trace of sched_vrq:*, sched:sched_switch and softirqs, and checks three 
 that always hold:
  1. no CPU is idle while a task waits that may run there, in whatever domain, for
     longer than a wake-up takes; one that finds a run queue locked and looks again does
-    not idle, nor one that runs softirqs, for up to 2 ms, before it can look;
+    not idle, for up to 10 ms, nor one that runs softirqs, for up to 2 ms, before it can look;
  2. no CPU picks a task while one with an earlier deadline that it may run is in
     the shared queue of its domain, unless the home of that one was locked;
  3. no CPU picks a task while one with a much earlier deadline that it may run has
@@ -36,6 +36,8 @@ NEVER = float("inf")
 # What the rules allow for, microseconds: a tick and a wake-up; a pick that was under way
 IDLE_US = 1500
 ORDER_US = 1000
+# In virtual time a CPU that holds a lock may lose its turn, and has the next one after all others
+LOOKS_AGAIN_US = 10_000
 # Rule 3: how long a task must have been there, and by how much its deadline must be
 # earlier. A CPU looks at one other domain each slice, and takes what is earlier by one
 # or two turns
@@ -102,6 +104,7 @@ class Replay:
         self.waiting = {}  # pid: Wait
         self.idle = {}  # CPU: since
         self.interrupted = set()  # idle CPUs that run softirqs
+        self.looks = {}  # CPU that finds a run queue locked, time and again: since
         self.runs = defaultdict(list)  # CPU: (since, comm)
         self.done = []  # Waits that ended in a pick
         self.picks = Counter()
@@ -140,6 +143,7 @@ class Replay:
         if fields["missed"] == "1":
             self.looks_again(cpu, time)
             return
+        self.looks.pop(cpu, None)
         none = fields["reason"] == "none"
         key = NEVER if none else int(fields["level"]) * LEVEL + int(fields["deadline"])
         pick = f"CPU {cpu} picked {fields['comm'] or 'nothing'} ({fields['reason']})"
@@ -157,7 +161,9 @@ class Replay:
         self.runs[cpu].append((time, comm))
         if pid == 0:
             self.idle[cpu] = time
-        elif cpu in self.idle:
+            return
+        self.looks.pop(cpu, None)
+        if cpu in self.idle:
             self.stops_idling(cpu, time)
 
     def softirq_entry(self, time, cpu, _fields):
@@ -175,7 +181,7 @@ class Replay:
 
         Whoever holds the lock needs a microsecond or two, but in virtual time may lose its turn meanwhile.
         """
-        if cpu in self.idle:
+        if cpu in self.idle and time - self.looks.setdefault(cpu, time) <= LOOKS_AGAIN_US:
             self.idled(cpu, time)
             self.idle[cpu] = time
 

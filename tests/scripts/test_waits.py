@@ -69,6 +69,9 @@ def test_a_cpu_that_finds_a_run_queue_locked_and_looks_again_does_not_idle():
     assert not looks_at(1, 2, 3, until=4)
     assert [breach.rule for breach in looks_at(3, until=4)] == [1]
     assert [breach.rule for breach in looks_at(1, until=4)] == [1]
+    # but not for ever
+    assert not looks_at(*range(1, 12), until=12)
+    assert [breach.rule for breach in looks_at(*range(1, 14), until=13.5)] == [1]
 
 
 def test_an_idle_cpu_that_runs_softirqs_does_not_idle():
