@@ -92,6 +92,5 @@ def containers(count):
         for what, limit in (("crun used", 500), ("crun updated", 1200), ("systemd used", 300)):
             used = used_in_a_second(said, what)
             count.ok(abs(used - limit) <= limit * 0.05, f"{name}: {what} {used:.0f} ms of {limit}")
-        trouble = result.trouble()
-        count.ok(not trouble, f"{name}: the log is clean: {trouble[:1]}, see {result.log}")
+        count.clean_log(name, result)
     say("containers: done")
