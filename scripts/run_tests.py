@@ -238,6 +238,9 @@ class Count:
     failed: int = 0
     skipped: int = 0
     failures: list = field(default_factory=list)
+    # programs that ran, and those of which a test was not skipped
+    programs: set = field(default_factory=set)
+    useful: set = field(default_factory=set)
 
     def add(self, other):
         """What has been found elsewhere."""
@@ -245,6 +248,8 @@ class Count:
         self.failed += other.failed
         self.skipped += other.skipped
         self.failures += other.failures
+        self.programs |= other.programs
+        self.useful |= other.useful
 
     def ok(self, good, what):
         if good:
@@ -302,6 +307,9 @@ def count_programs(plan, output, count):
         planned = re.search(r"^1\.\.(\d+)", text, re.M)
         results = list(tap_lines(text))
         count.results(results, f"{plan.name} {program}")
+        count.programs.add(program)
+        if any(status != "skip" for status, _ in results):
+            count.useful.add(program)
         if not planned or len(results) < int(planned[1]):
             ended = re.search(r"^# status (\d+)", text, re.M)
             why = f"status {ended[1]}" if ended else "the guest stopped"
@@ -598,6 +606,9 @@ def main():
     for place, name in enumerate(names, 1):
         say(f"[{place}/{len(names)}] {name}")
         steps[name](count)
+    if not options.names:
+        for program in sorted(count.programs - count.useful):
+            count.ok(False, f"{program}: all of its tests are skipped in all plans")
     for what in count.failures:
         print(f"FAILED {what}")
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")

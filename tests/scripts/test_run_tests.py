@@ -19,6 +19,16 @@ def test_results_are_counted():
     assert counted(text) == (1, 1, 1)
 
 
+def test_a_program_that_skips_all_is_of_no_use():
+    count = runner.Count()
+    runner.count_programs(plan(), "# program a\n1..1\nok 1 z # SKIP no\n# status 4\n", count)
+    assert count.programs - count.useful == {"a"}
+    other = runner.Count()
+    runner.count_programs(plan(), "# program a\n1..2\nok 1 z # SKIP no\nok 2 x\n# status 0\n", other)
+    count.add(other)
+    assert not count.programs - count.useful
+
+
 def test_a_program_that_stops_half_way_fails():
     assert counted("# program a\n1..3\nok 1 x\n# status 137\n") == (1, 1, 0)
 
