@@ -11,7 +11,6 @@ import json
 import re
 
 import guest
-from common import say
 
 GROUPS = "/sys/fs/cgroup"
 CONTAINER = f"{GROUPS}/pod/one"
@@ -93,4 +92,3 @@ def containers(count):
             used = used_in_a_second(said, what)
             count.ok(abs(used - limit) <= limit * 0.05, f"{name}: {what} {used:.0f} ms of {limit}")
         count.clean_log(name, result)
-    say("containers: done")

@@ -9,11 +9,13 @@ CONFIG=many it boots the kernel for many CPUs, and runs the plans for that only.
 """
 
 import argparse
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -30,8 +32,8 @@ from processes import at_once
 from tap import tap_lines
 
 TESTS = BUILD / "tests/guest"
-# Of make matrix: 32 bits with sleeping locks and threads for interrupts, no groups
-MATRIX_ROWS = ["i386-rt", "no-groups"]
+# Of make matrix: 32 bits, sleeping locks and threads for interrupts, no groups
+MATRIX_ROWS = ["i386-rt-no-groups"]
 # One test program may take this long, in the guest's time
 TEST_SECONDS = 240
 
@@ -42,6 +44,7 @@ class Topology:
 
     nodes: list
     threads: int = 1  # of a core
+    line: bool = False  # the nodes are one: from the first to the third it is two hops
 
     @property
     def caches(self):
@@ -75,14 +78,24 @@ class Topology:
             for _ in node:
                 yield f"-numa cpu,node-id={at},socket-id={socket}"
                 socket += 1
+        for at, other in itertools.combinations(range(len(self.nodes)) if self.line else [], 2):
+            yield f"-numa dist,src={at},dst={other},val={self.distance(at, other)}"
+
+    def distance(self, node, other):
+        """Between two nodes, as ACPI has it: 10 is at home."""
+        return 10 + 10 * (abs(node - other) if self.line else node != other)
 
     def shape(self):
-        """What the guest must show, as the script SHAPE prints it."""
-        return {
+        """What the guest must show, as the scripts SHAPE and DISTANCES print it."""
+        shown = {
             "threads": [str(self.threads)],
             "cache": cpu_lists(self.caches),
             "node": cpu_lists(sum(node) for node in self.nodes),
         }
+        if self.line:
+            nodes = range(len(self.nodes))
+            shown["distances"] = [",".join(str(self.distance(at, to)) for to in nodes) for at in nodes]
+        return shown
 
 
 def cpu_lists(sizes):
@@ -120,6 +133,9 @@ TOPOLOGIES = {
     "alone": Topology([[3, 1]]),
     "nodes": Topology([[2], [2]]),
     "unequal": Topology([[2], [4], [10]]),
+    # more than a domain may have
+    "wide": Topology([[20]]),
+    "line": Topology([[2], [2], [2]], line=True),
     "2x4x8": Topology([[8] * 4] * 2),
     "2x4x16": Topology([[16] * 4] * 2),
 }
@@ -154,6 +170,9 @@ PLANS = [
         Plan("virtual", cpus, "vrq", SHORT_TIMES, topology, what="soon", short_turns=True)
         for cpus, topology in ((1, ""), (2, ""), (4, ""), (8, "smt"), (4, "alone"))
     ),
+    # one cache of more CPUs than a domain may have; and nodes two hops away
+    Plan("virtual", 20, "vrq", ["domains"], "wide"),
+    Plan("virtual", 6, "vrq", ["domains"], "line"),
     # several domains, whatever the topology
     Plan("parallel", 4, "vrq", RACES, append="sched_vrq_domain=1", what="domains"),
     Plan(
@@ -168,6 +187,7 @@ PLANS = [
     Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
     Plan("virtual", 16, "vrq", ["shares"], what="shares", short_turns=True),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
+    Plan("virtual", 4, "vrq", ["storm"], what="storm"),
     # The scheduler is changed while the machine runs, from either. Not in parallel mode: QEMU
     # (10.0, notdirty_write()) drops what it has translated before it stores the new code. Another
     # CPU that translates in between keeps the old code, an int3 of a static key: "Oops: int3"
@@ -279,16 +299,19 @@ lscpu | sed -n 's/^Thread(s) per core: */# threads /p'
 sort -u /sys/devices/system/cpu/cpu*/cache/index3/shared_cpu_list | sed 's/^/# cache /'
 sed 's/^/# node /' /sys/devices/system/node/node*/cpulist
 """
+DISTANCES = "sed 's/^/# distances /;s/ /,/3g' /sys/devices/system/node/node*/distance"
 
 
 # What the script and the programs call
 TOOLS = "lscpu sed sort timeout"
 
 
-def guest_script(programs):
+def guest_script(plan):
     """A shell script that runs the programs one after the other; none is disturbed by what it prints."""
     lines = [SHAPE]
-    for program in programs:
+    if plan.topology and TOPOLOGIES[plan.topology].line:
+        lines.append(DISTANCES)
+    for program in plan.programs:
         lines += [
             f"echo '# program {program}'",
             f"timeout -s KILL {TEST_SECONDS} {TESTS}/{program} > /tmp/said 2>&1",
@@ -346,7 +369,7 @@ def topology_check(plan, output, count):
 
 def boot(plan):
     """Boot a guest that runs the plan's programs; returns its Result."""
-    script = guest_script(plan.programs)
+    script = guest_script(plan)
     options = {
         "mode": plan.mode,
         "cpus": plan.cpus,
@@ -442,7 +465,6 @@ def boot_parameter(count):
         for suite in ("vrq_deadline", "vrq_weight", "vrq_utilisation", "vrq_yield_to"):
             kunit(count, result, suite)
         count.clean_log(f"KUnit, {result.log.parent.name}", result)
-    say("boot parameter and KUnit: done")
 
 
 # What must be in a report, by root and by others, and what must not
@@ -485,7 +507,6 @@ def reported(count):
         seen = result.output.count(what)
         count.ok(seen == times, f"report: {what!r} {seen} times, expected {times}, see {result.log}")
     count.clean_log("report", result, "plantedtask")
-    say("report: done")
 
 
 def record_loads(append):
@@ -529,7 +550,6 @@ def suspended(count):
         count.results(results, name)
         count.ok(planned and len(results) == int(planned[1]), f"{name}: came to its end, see {result.log}")
         count.clean_log(name, result)
-    say("suspend: done")
 
 
 def build_tests():
@@ -561,20 +581,30 @@ def matrix_row(name, count):
     say(f"matrix {name}: {text}")
 
 
+def timed(name, step, count):
+    """A step, and how long it took."""
+    start = time.monotonic()
+    step(count)
+    say(f"{name}: done, {time.monotonic() - start:.0f} s")
+
+
 def all_steps(plans):
-    """What can be run, by name: guests for plans, and around them what needs no special kernel."""
+    """What can be run, by name: guests for plans, and what else there is where they need no special kernel."""
     guests = {plan.name: partial(run_plan, plan) for plan in plans}
     if plans is not PLANS:
         return guests
-    before = {"scripts": scripts_tests, "boot": boot_parameter, "report": reported, "suspend": suspended}
-    after = {
+    others = {
+        "scripts": scripts_tests,
+        "boot": boot_parameter,
+        "report": reported,
+        "suspend": suspended,
         "containers": containers.containers,
         "rules": rules,
         "selftests-timed": partial(selftests.compare, "virtual"),
         "selftests": partial(selftests.compare, "parallel"),
+        **{f"matrix-{name}": partial(matrix_row, name) for name in MATRIX_ROWS},
     }
-    rows = {f"matrix-{name}": partial(matrix_row, name) for name in MATRIX_ROWS}
-    return {**before, **guests, **after, **rows}
+    return {**guests, **{name: partial(timed, name, step) for name, step in others.items()}}
 
 
 def main():

@@ -61,6 +61,13 @@ def test_nodes_share_all_of_the_memory():
     assert sum(map(int, re.findall(r"size=(\d+)M", topology.smp))) == 2048
 
 
+def test_nodes_in_a_line_are_hops_away():
+    topology = runner.Topology([[2], [2], [2]], line=True)
+    assert topology.smp.count("-numa dist") == 3
+    assert "-numa dist,src=0,dst=2,val=30" in topology.smp
+    assert topology.shape()["distances"] == ["10,20,30", "20,10,20", "30,20,10"]
+
+
 def test_a_guest_of_another_shape_fails():
     count = runner.Count()
     of_llc = runner.Plan("virtual", 4, "vrq", [], "llc")
