@@ -33,6 +33,12 @@ static uint64_t deviation(const pid_t *pids, int n, uint64_t ns)
 	return most * 1000 / mean;
 }
 
+static long long moves(void)
+{
+	return number_after(COUNTERS, "moved_domain") +
+	       number_after(COUNTERS, "moved_node");
+}
+
 /*
  * Two hogs for each of the first @width CPUs and one for each of the others, all free
  * to go where they want from now on
@@ -40,9 +46,11 @@ static uint64_t deviation(const pid_t *pids, int n, uint64_t ns)
 static void evens_out(int cpus, int width)
 {
 	pid_t pids[2 * MAX_CPUS] = { 0 };
+	long long before, moved;
 	uint64_t per_mille;
 	int cpu, n = 0, i;
 
+	before = moves();
 	for (cpu = 0; cpu < cpus; cpu++) {
 		for (i = 0; i < (cpu < width ? 2 : 1); i++) {
 			pids[n] = spawn(normal_hog, NULL);
@@ -55,15 +63,10 @@ static void evens_out(int cpus, int width)
 	sleep_ns(SEC);
 	per_mille = deviation(pids, n, SEC);
 	finish_all(pids, n);
-	timed_result(per_mille <= 20,
-		     "%d hogs, two for each of %d CPUs, one for the other %d, have equal shares after 1 s, to %llu of 1,000\n",
-		     n, width, cpus - width, (unsigned long long)per_mille);
-}
-
-static long long moves(void)
-{
-	return number_after(COUNTERS, "moved_domain") +
-	       number_after(COUNTERS, "moved_node");
+	moved = moves() - before;
+	timed_result(per_mille <= 20 && moved > 0,
+		     "%d hogs, two for each of %d CPUs, one for the other %d, have equal shares after 1 s, to %llu of 1,000, by %lld moves\n",
+		     n, width, cpus - width, (unsigned long long)per_mille, moved);
 }
 
 /* As many hogs on each CPU: nobody has a reason to leave */
@@ -85,6 +88,49 @@ static void stay(int cpus)
 			 n, cpus, before, seconds);
 }
 
+#define CACHE_NORMAL	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
+#define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
+
+/*
+ * Two CPUs are a domain. A task may run on the first two and the fourth, others on the first
+ * three; to their domain, they have the same mask. Once the fourth CPU is idle, it takes the
+ * task, whoever is before it in the shared queue.
+ */
+static void beside_another_mask(int policy, const char *what)
+{
+	pid_t others[6], busy, one;
+	uint64_t used;
+	int i;
+
+	if (widest_domain(4) != 2) {
+		ksft_test_result_skip("domains of other than two CPUs\n");
+		return;
+	}
+	set_rr_interval(1);
+	must_put(CACHE_NORMAL, "0");
+	must_put(CACHE_BATCH, "0");
+	busy = spawn(normal_hog, NULL);
+	pin(busy, 3);
+	one = spawn(policy == SCHED_IDLE ? idle_hog : normal_hog, NULL);
+	confine(one, 0xb);
+	for (i = 0; i < 6; i++) {
+		others[i] = spawn(normal_hog, NULL);
+		confine(others[i], 0x7);
+	}
+	sleep_ns(100 * MSEC);
+	finish(busy);
+	sleep_ns(5 * MSEC);
+	used = cpu_time_within(one, 500 * MSEC);
+	finish(one);
+	finish_all(others, 6);
+	set_rr_interval(RR_MS);
+	must_put(CACHE_NORMAL, "-1");
+	must_put(CACHE_BATCH, "1000");
+	timed_result(used * 100 >= 500 * MSEC * 95,
+		     "%s task that waits behind others has the idle CPU that only it may use (%llu%%)\n",
+		     what, (unsigned long long)(used * 100 / (500 * MSEC)));
+}
+
 int main(void)
 {
 	int cpus = online_cpus();
@@ -92,10 +138,12 @@ int main(void)
 	ksft_print_header();
 	if (cpus < 4 || cpus > MAX_CPUS || !under_vrq() || moves() < 0)
 		ksft_exit_skip("%d CPUs, or no counters of VRQ's\n", cpus);
-	ksft_set_plan(3);
+	ksft_set_plan(5);
 	be_supervisor();
 	evens_out(cpus, cpus / 4);
 	evens_out(cpus, cpus / 2);
 	stay(cpus);
+	beside_another_mask(SCHED_OTHER, "a normal");
+	beside_another_mask(SCHED_IDLE, "a SCHED_IDLE");
 	ksft_finished();
 }

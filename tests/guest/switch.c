@@ -463,12 +463,65 @@ static void core_scheduling(void)
 	switch_to(vrq);
 }
 
+/* Weights of a group by turns, for as long as it lives */
+static void change_weights(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		group_put("left", "cpu.weight", "100");
+		group_put("left", "cpu.weight", "200");
+	}
+}
+
+/*
+ * A switch leaves groups of the fair class in its run queues, without tasks. When somebody
+ * changes their weights, the class must not account for the tasks of VRQ's that run: then
+ * neither their slices nor their limits would come to an end.
+ */
+static void weights_of_what_is_left(void)
+{
+	pid_t hogs[2 * MAX_CPUS], changer, limited;
+	uint64_t used;
+	bool good;
+	int i;
+
+	switch_to(false);
+	make_group("left");
+	group_put("left", "cgroup.subtree_control", "+cpu");
+	make_group("left/a");
+	make_group("left/b");
+	make_group("limit");
+	for (i = 0; i < 2 * cpus; i++) {
+		hogs[i] = spawn_in(i % 2 ? "left/a" : "left/b", hog, NULL);
+		pin(hogs[i], i / 2);
+	}
+	start_all(hogs, 2 * cpus);
+	sleep_ns(100 * MSEC);
+	good = switch_to(true);
+	finish_all(hogs, 2 * cpus);
+	limited = spawn_in("limit", hog, NULL);
+	good = good && group_put("limit", "cpu.max", "10000 100000");
+	changer = spawn(change_weights, NULL);
+	start_all(&limited, 1);
+	sleep_ns(200 * MSEC);
+	used = cpu_time_within(limited, SEC);
+	finish(changer);
+	finish(limited);
+	drop_group("limit");
+	drop_group("left/a");
+	drop_group("left/b");
+	drop_group("left");
+	timed_result(good && used && used <= 115 * MSEC,
+		     "a limit of 100 ms a second beside changes of weights: %llu\n",
+		     (unsigned long long)(used / MSEC));
+}
+
 int main(void)
 {
 	bool vrq = under_vrq();
 
 	ksft_print_header();
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	cpus = online_cpus();
 	need_groups();
 	be_supervisor_of_groups();
@@ -484,6 +537,7 @@ int main(void)
 	statistics();
 	autogroups();
 	core_scheduling();
+	weights_of_what_is_left();
 	storm();
 	switch_to(vrq);
 	ksft_finished();

@@ -104,6 +104,7 @@ struct vrq_group;
  * @iso: is SCHED_ISO and in no group with cpu.idle, even while SCHED_ISO counts as normal
  * @favour: by how much its weight is more than that of its nice level, see weight.c
  * @to_throttle: @throttle_work is pending
+ * @spared: passes @throttle_work once without stopping, see throttle.c
  * @was_iso: was SCHED_ISO until the fair class took it over, see switch.c
  * @stay: the waker is about to sleep: wait for it in its CPU's preempt slot.
  *	Written by the waker under p->pi_lock, consumed at enqueue
@@ -162,6 +163,7 @@ struct sched_vrq_entity {
 	u8		iso;
 	u8		favour;
 	u8		to_throttle;
+	u8		spared;
 	u8		was_iso;
 	u8		stay;
 	u8		sync_trust;

@@ -189,7 +189,7 @@ u64 vrq_next_deadline(u64 old, u64 now, u64 span, u64 slack, s64 all_late)
 {
 	u64 earliest = now > 2 * slack ? now - 2 * slack : 0;
 	u64 start = clamp(old, earliest, now + max(slack, span));
-	s64 late = min_t(s64, common_part(now - start, all_late), slack);
+	s64 late = clamp(common_part(now - start, all_late), -(s64)slack, (s64)slack);
 	/* -256 to 256 of 1024 */
 	s64 stretch = div64_s64(late << 8, slack);
 

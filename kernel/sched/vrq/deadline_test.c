@@ -191,6 +191,17 @@ static void running_ahead_costs_no_more_than_a_turn(struct kunit *test)
 					  0));
 }
 
+/* The span gets shorter by a quarter at most, however early all tasks were */
+static void early_tasks_do_not_shorten_the_span_by_more(struct kunit *test)
+{
+	u64 now = 100000 * MS;
+
+	KUNIT_EXPECT_GE(test, vrq_next_deadline(now + 600 * MS, now, 600 * MS, 10 * MS,
+						-100 * MS), now + 1049 * MS);
+	KUNIT_EXPECT_GE(test, vrq_next_deadline(now + 30000 * MS, now, 30000 * MS, 10 * MS,
+						-1000 * MS), now + 52499 * MS);
+}
+
 static void deadline_just_after_boot_does_not_wrap(struct kunit *test)
 {
 	KUNIT_EXPECT_LE(test, vrq_next_deadline(0, 3 * MS, 40 * MS, 10 * MS, 0),
@@ -285,6 +296,7 @@ static struct kunit_case deadline_cases[] = {
 	KUNIT_CASE(groups_change_what_tasks_count_for),
 	KUNIT_CASE(load_is_underrated_when_all_are_late),
 	KUNIT_CASE(running_ahead_costs_no_more_than_a_turn),
+	KUNIT_CASE(early_tasks_do_not_shorten_the_span_by_more),
 	KUNIT_CASE(deadline_just_after_boot_does_not_wrap),
 	KUNIT_CASE(renice_rescales_what_is_left),
 	KUNIT_CASE(renice_leaves_a_passed_deadline),

@@ -34,9 +34,9 @@ static int __init force_domains(char *text)
 {
 	unsigned int cpus;
 
-	if (!text || kstrtouint(text, 10, &cpus) || !cpus || cpus > BITS_PER_LONG)
+	if (!text || kstrtouint(text, 10, &cpus) || !cpus || cpus >= BITS_PER_LONG)
 		pr_warn("sched: sched_vrq_domain=%s is not a number of CPUs from 1 to %d\n",
-			text ?: "", BITS_PER_LONG);
+			text ?: "", BITS_PER_LONG - 1);
 	else
 		forced = cpus;
 
@@ -132,7 +132,8 @@ static struct vrq_domain *domain_to_join(int cpu)
 
 	if (forced) {
 		leader = cpu - cpu % forced;
-		return joined(leader) ? vrq_domain_of(leader) : own;
+		return joined(leader) && !vrq_domain_of(leader)->isolated ?
+		       vrq_domain_of(leader) : own;
 	}
 
 	return domain_of_cache(cpu) ?: own;

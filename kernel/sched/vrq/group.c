@@ -188,6 +188,7 @@ static bool alloc_limit(struct vrq_group *group)
 
 	if (!zalloc_cpumask_var(&group->throttled, GFP_KERNEL))
 		return false;
+	group->workers_at = jiffies;
 
 	for_each_possible_cpu(cpu)
 		INIT_LIST_HEAD(&per_cpu_ptr(group->percpu, cpu)->throttled);
@@ -526,8 +527,17 @@ static void sweep_one(unsigned long now)
 
 	list_move_tail(&group->counted, &counted);
 	sweep(group, now);
-	if (!has_something(group))
-		uncount(group);
+	if (has_something(group))
+		return;
+
+	uncount(group);
+	/*
+	 * Either count() sees that the group is unlinked, or this CPU sees what has been given
+	 * to it meanwhile: pairs with the xchg in give()
+	 */
+	smp_mb();
+	if (has_something(group))
+		count_locked(group);
 }
 
 /**

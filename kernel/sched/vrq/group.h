@@ -87,6 +87,7 @@ struct vrq_group_cpu {
  * @debt: what CPUs have overdrawn and is not paid back yet, ns; protected by the lock of the
  *	limit
  * @first_cpu: the CPU that was served first at the last refill
+ * @workers_at: when throttled threads of io_uring last went on for a moment, jiffies
  * @counted: links the groups that have something to do, protected by counted_lock
  * @gone: the group must not be linked any more; protected by counted_lock
  * @depth: how many groups are around it
@@ -119,6 +120,7 @@ struct vrq_group {
 #ifdef CONFIG_CFS_BANDWIDTH
 	u64				debt;
 	int				first_cpu;
+	unsigned long			workers_at;
 	cpumask_var_t			throttled;
 #endif
 

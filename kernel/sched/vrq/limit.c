@@ -120,8 +120,9 @@ static bool draw(struct rq *rq, struct vrq_group *group)
  * vrq_limit_stops - does a task stop if a limit is reached?
  * @p: the task, running
  *
- * A task that exits does not stop, because others may wait for its end. A task that is killed
- * does not stop either: a debt may last for hours, and the task has to end.
+ * A task that dies or exits does not stop, because others may wait for its end, and it no
+ * longer returns to user space. A task that is killed does not stop either: a debt may last for
+ * hours, and the task has to end.
  *
  * Kernel threads do not stop, including those that serve a process (vhost): they never return
  * to user space, and run task works, if ever, with a lock held. What they use is charged, so
@@ -129,8 +130,8 @@ static bool draw(struct rq *rq, struct vrq_group *group)
  *
  * Threads of io_uring do stop, because otherwise they could do much work beyond a limit. Its
  * workers run task works between two pieces of work. Its thread for polling holds a lock while
- * it is stopped. Tasks that set up, change or close one of its rings may wait for that lock,
- * as under the fair class.
+ * it is stopped. Tasks that set up, change or close one of its rings may wait for that lock, so
+ * it goes on for a moment now and then, see throttle.c.
  *
  * Return: true if so.
  */
@@ -142,7 +143,8 @@ bool vrq_limit_stops(struct task_struct *p)
 	if (p->flags & PF_USER_WORKER && !(p->flags & PF_IO_WORKER))
 		return false;
 
-	return !(p->flags & (PF_EXITING | PF_KTHREAD));
+	/* One that dumps core, or waits for that, is no longer killed, and not yet exiting */
+	return !(p->flags & (PF_EXITING | PF_SIGNALED | PF_POSTCOREDUMP | PF_KTHREAD));
 }
 
 /* See vrq_limit_charge() */

@@ -71,6 +71,8 @@ static void give_way(struct rq *rq, struct task_struct *p)
 		vrq_place(rq, p);
 	vrq_flush_slot(rq);
 	vrq_note_pick(NULL, VRQ_PICK_NONE, false);
+	/* Without a tick this CPU does not kick again for what waits here */
+	vrq_kick_again(rq);
 }
 
 /**
@@ -89,6 +91,9 @@ struct task_struct *vrq_pick_task(struct rq *rq)
 		give_way(rq, p);
 		return NULL;
 	}
+	/* What it gave way with may have gone to another CPU */
+	if (!p)
+		vrq_smt_idle_exit(rq);
 
 	return p;
 }

@@ -54,14 +54,14 @@
  *    task that may not run everywhere, and once more when the task begins to wait.
  *  - A tick looks at 4 CPUs and 2 domains' queues. In each jiffy one CPU of a domain also
  *    looks at the CPUs of that domain and of an idle domain. While a CPU is idle, a tick looks
- *    for an idle CPU as a wake-up does, for up to 14 tasks.
+ *    for an idle CPU as a wake-up does, for up to 34 tasks.
  *  - The end of a slice looks at 4 CPUs of the own domain, at the queue of another domain and
  *    at one CPU of that domain.
  *  - The share of a task that may not run everywhere is computed from up to 16 CPUs or 8
  *    domains: at its wake-ups, at the end of its slices, and when it is taken from elsewhere.
  *  - A CPU without work looks at up to 20 other CPUs that offer something and at 5 domains'
  *    queues, for normal tasks, then for SCHED_IDLE tasks; and again after it has set its bit
- *    in the mask of idle CPUs.
+ *    in the mask of idle CPUs. Of up to 64 domains it reads whether they have such tasks.
  *
  * Domains that are skipped because of their distance or because of an empty mask do not count.
  *
@@ -93,7 +93,8 @@
  * four exceptions:
  *
  *  - If tasks of more than five masks are in the shared queue, it takes until all masks have
- *    had their turn, four masks a tick.
+ *    had their turn, four masks a tick. Of tasks whose masks differ only in CPUs of other
+ *    domains, the first two of each level are kicked for, until others are the first.
  *  - For a task that may run in few of many domains with idle CPUs, all of these domains are
  *    asked, eight at a tick, unless several such tasks of a CPU ask in step.
  *  - For the queue of an isolated CPU, the first eight tasks are kicked for.

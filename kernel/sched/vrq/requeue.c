@@ -73,11 +73,12 @@ void vrq_requeue_all(struct vrq_group *group)
  * vrq_group_idle_changed - cpu.idle of a group has been written
  * @tg: the group
  *
- * What tasks count as, in it and in the groups in it, changes at once.
+ * What tasks count as, in it and in the groups in it, changes at once. Under the fair class
+ * there is nothing to do: a switch looks at all groups.
  */
 void vrq_group_idle_changed(struct task_group *tg)
 {
-	if (!tg->vrq)
+	if (!tg->vrq || !sched_vrq_enabled())
 		return;
 
 	vrq_group_note_settings();

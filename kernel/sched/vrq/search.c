@@ -68,7 +68,8 @@ static void kicked(struct irq_work *work)
 {
 	struct rq *rq = this_rq();
 
-	if (is_idle_task(current)) {
+	/* Not is_idle_task(), which a thread that injects idle time is, too */
+	if (current == rq->idle) {
 		set_tsk_need_resched(current);
 		set_preempt_need_resched();
 	} else {
@@ -106,11 +107,16 @@ static void pick_again(struct rq *rq)
 	resched_curr(rq);
 }
 
-/* Nothing waits here: look for what waits for other CPUs or in other domains */
+/*
+ * Nothing waits here: look for what waits for other CPUs or in other domains. If the task that
+ * this CPU was kicked for is behind a lock, the next look tries it again, because else this CPU
+ * may not come across it.
+ */
 static struct task_struct *look_elsewhere(struct rq *rq, bool *missed)
 {
 	int kicked_for = was_kicked_for(rq);
-	struct task_struct *p = take_kicked_for(rq, kicked_for, missed);
+	bool locked = false;
+	struct task_struct *p = take_kicked_for(rq, kicked_for, &locked);
 
 	if (p)
 		return p;
@@ -119,6 +125,9 @@ static struct task_struct *look_elsewhere(struct rq *rq, bool *missed)
 	    vrq_take_from_others(rq, VRQ_IDLE, missed);
 	if (p || !cpu_active(cpu_of(rq)))
 		pass_kick_on(rq, kicked_for);
+	else if (locked)
+		cmpxchg(&rq->vrq.kicked_for, VRQ_NOT_KICKED, kicked_for);
+	*missed |= locked;
 
 	return p;
 }

@@ -4,12 +4,12 @@
  * the domain may run, and one for each other mask of the domain's CPUs that waiting tasks
  * have. All tasks of a mask queue may run on the same CPUs of the domain. So a CPU of the
  * domain does not step over tasks that it may not run, however many of them wait. And an idle
- * CPU is found for the first task of a mask queue, or for none of its tasks.
+ * CPU of the domain is found for the first task of a mask queue, or for none of its tasks.
  *
  * Tasks that every CPU of the machine may run have a mask queue of their own too. So CPUs of
  * other domains find these tasks, however many tasks wait that are confined to this domain. Of
- * the other mask queues, CPUs of other domains look at the first task, because they do not
- * know before which of them they may run.
+ * the other mask queues, CPUs of other domains look at the first few tasks of each level,
+ * because they do not know before which of them they may run.
  */
 #include "counters.h"
 #include "fault.h"
@@ -20,6 +20,8 @@
 
 /* How many tasks whose home is locked, or which are not for this CPU, to try */
 #define TAKE_TRIES	4
+/* For how many tasks of a mask queue and a level to look for an idle CPU in other domains */
+#define KICK_TRIES	2
 
 /* Take a domain's lock, interrupts off */
 static void lock_domain(struct vrq_domain *domain)
@@ -210,25 +212,33 @@ s64 vrq_shared_key_of_any(struct vrq_domain *domain)
 }
 
 /*
- * The first task of @mq that has a key before @limit and the level of the first task of @mq,
- * and that @rq's CPU may run. The lock of its home is held, if that is not @rq. The domain's
- * lock is held.
+ * The first task of @mq from @p on that a CPU may run, or NULL. A CPU of another domain may be
+ * allowed for some of them only: looks at a few.
  */
-static struct task_struct *first_with_lock(struct rq *rq,
-					   struct vrq_mask_queue *mq,
-					   s64 limit, int *tries, bool *missed)
+static struct task_struct *first_allowed(struct task_struct *p, int cpu)
 {
-	struct task_struct *p = vrq_queue_first(&mq->queue);
+	int looks = TAKE_TRIES;
 
-	for (; p && *tries; --*tries, p = vrq_queue_next(p)) {
-		if (vrq_key(p) >= limit)
+	for (; p && looks; looks--, p = vrq_queue_next(p)) {
+		if (cpumask_test_cpu(cpu, p->cpus_ptr))
+			return p;
+	}
+
+	return NULL;
+}
+
+/*
+ * The first task from @p on, in the order of a mask queue and of one level, that has a key
+ * before @limit, and that @rq's CPU may run. The lock of its home is held, if that is not @rq.
+ * The domain's lock is held.
+ */
+static struct task_struct *first_with_lock(struct rq *rq, struct task_struct *p, s64 limit,
+					   int *tries, bool *missed)
+{
+	for (; *tries; --*tries, p = vrq_queue_next(p)) {
+		p = first_allowed(p, cpu_of(rq));
+		if (!p || vrq_key(p) >= limit)
 			return NULL;
-		/*
-		 * @rq is of another domain, and only the first task is known to be allowed on
-		 * its CPU
-		 */
-		if (!cpumask_test_cpu(cpu_of(rq), p->cpus_ptr))
-			continue;
 		if (task_rq(p) == rq ||
 		    (!vrq_fault_lock() && raw_spin_rq_trylock(task_rq(p))))
 			return p;
@@ -239,19 +249,46 @@ static struct task_struct *first_with_lock(struct rq *rq,
 	return NULL;
 }
 
-/* The mask queues of another domain whose first task a CPU may run. The lock is held */
+/* The mask queues of another domain with a task that a CPU may run. The lock is held */
 static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu)
 {
 	unsigned long queues = mask_queues_of(domain), i;
-	struct task_struct *p;
+	struct vrq_queue *queue;
+	enum vrq_level level;
 
 	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
-		p = vrq_queue_first(&domain->mask_queues[i].queue);
-		if (!p || !cpumask_test_cpu(cpu, p->cpus_ptr))
+		queue = &domain->mask_queues[i].queue;
+		for (level = 0; level < VRQ_LEVELS; level++) {
+			if (first_allowed(vrq_queue_first_of(queue, level), cpu))
+				break;
+		}
+		if (level == VRQ_LEVELS)
 			queues &= ~BIT(i);
 	}
 
 	return queues;
+}
+
+/*
+ * The same of a mask queue: of the level that is to be picked first or, if this CPU may not run
+ * the first tasks of that, of another one
+ */
+static struct task_struct *first_of_queue(struct rq *rq, struct vrq_queue *queue, s64 limit,
+					  int *tries, bool *missed)
+{
+	struct task_struct *first = vrq_queue_first(queue), *p;
+	bool locked = false;
+	enum vrq_level level;
+
+	p = first_with_lock(rq, first, limit, tries, &locked);
+	for (level = 0; level < VRQ_LEVELS && !p && !locked; level++) {
+		if (level != first->vrq.level)
+			p = first_with_lock(rq, vrq_queue_first_of(queue, level), limit, tries,
+					    &locked);
+	}
+	*missed |= locked;
+
+	return p;
 }
 
 static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
@@ -271,7 +308,7 @@ static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
 		mq = best_mask_queue(domain, among, cpus, &key);
 		if (!mq || !tries)
 			return NULL;
-		p = first_with_lock(rq, mq, limit, &tries, missed);
+		p = first_of_queue(rq, &mq->queue, limit, &tries, missed);
 		if (p)
 			return p;
 		among &= ~BIT(mq - domain->mask_queues);
@@ -428,12 +465,29 @@ void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 	unlock_domain(domain);
 }
 
-/* The domain's lock is held */
+/*
+ * Kick for the first task or, in a queue of tasks that are confined, and may be allowed on
+ * different CPUs of other domains, for one of the first two of each level. The domain's lock
+ * is held.
+ */
 static bool kick_for_first(struct vrq_mask_queue *mq)
 {
 	struct task_struct *p = vrq_queue_first(&mq->queue);
+	enum vrq_level level;
+	int tries;
 
-	return p && vrq_kick_idle_for(p);
+	if (!p || !vrq_confined(p))
+		return p && vrq_kick_idle_for(p);
+
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		p = vrq_queue_first_of(&mq->queue, level);
+		for (tries = KICK_TRIES; p && tries; tries--, p = vrq_queue_next(p)) {
+			if (vrq_kick_idle_for(p))
+				return true;
+		}
+	}
+
+	return false;
 }
 
 /**

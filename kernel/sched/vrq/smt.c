@@ -68,7 +68,8 @@ static bool must_give_way(struct rq *rq, const struct task_struct *p)
 {
 	unsigned int mine = weight_of(p), other = weight_beside(cpu_of(rq));
 
-	if (mine * 2 >= other)
+	/* Any CPU may wait for a kernel thread, which may be bound to this one */
+	if (mine * 2 >= other || p->flags & PF_KTHREAD)
 		return false;
 
 	return part_of_time(rq_clock(rq)) >= max(mine * PARTS / other, 1U);

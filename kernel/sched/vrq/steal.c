@@ -4,6 +4,7 @@
  * domain. Near ones first, and of several domains a few. Built with CONFIG_SMP only.
  */
 #include "choose.h"
+#include "fault.h"
 #include "idle.h"
 #include "place.h"
 #include "shared.h"
@@ -11,8 +12,9 @@
 
 /* How many CPUs of a domain to try to take a task from */
 #define STEAL_TRIES		4
-/* In how many domains but its own a CPU looks, at most */
+/* In how many domains but its own a CPU looks, at most, and at how many whether they have work */
 #define STEAL_DOMAINS		4
+#define STEAL_DOMAINS_SEEN	32
 
 /* Tasks before this key are of @level or a better one */
 static s64 limit_of(enum vrq_level level)
@@ -33,12 +35,13 @@ static bool has_work(struct vrq_domain *domain)
 	       vrq_shared_key_of_any(domain) != VRQ_KEY_NONE;
 }
 
-/* Is the first task of a domain's shared queue of VRQ_NORMAL or better, or of VRQ_IDLE? */
+/*
+ * May a task of VRQ_NORMAL or better, or of VRQ_IDLE, be in a domain's shared queue? One of
+ * VRQ_IDLE may wait behind others that this CPU may not run.
+ */
 static bool shares(struct vrq_domain *domain, enum vrq_level level)
 {
-	s64 key = vrq_shared_key_of_any(domain), idle = limit_of(VRQ_NORMAL);
-
-	return level == VRQ_IDLE ? key >= idle && key != VRQ_KEY_NONE : key < idle;
+	return vrq_shared_key_of_any(domain) < limit_of(level);
 }
 
 /**
@@ -59,7 +62,7 @@ struct task_struct *vrq_take_offered(struct rq *rq, int cpu, enum vrq_level leve
 
 	if (from == rq)
 		return NULL;
-	if (!raw_spin_rq_trylock(from)) {
+	if (vrq_fault_lock() || !raw_spin_rq_trylock(from)) {
 		*missed = true;
 		return NULL;
 	}
@@ -106,19 +109,18 @@ static struct task_struct *steal(struct rq *rq, struct vrq_domain *domain,
 	unsigned int i;
 
 	behind = cpus & ~(BIT(first) - 1);
-	while (cpus) {
+	/* What is left over gets a CPU by a kick at its own CPU's next tick, see place.h */
+	while (cpus && tries && !p) {
 		i = __ffs(behind ?: cpus);
-		if (vrq_offered_here(rq, domain->cpus[i], near))
-			p = vrq_take_offered(rq, domain->cpus[i], level, VRQ_KEY_NONE,
-					     missed);
-		/* What is left over gets a CPU by a kick at its own CPU's next tick, see place.h */
-		if (p || !--tries)
-			return p;
 		cpus &= ~BIT(i);
 		behind &= ~BIT(i);
+		if (!vrq_offered_here(rq, domain->cpus[i], near))
+			continue;
+		p = vrq_take_offered(rq, domain->cpus[i], level, VRQ_KEY_NONE, missed);
+		tries--;
 	}
 
-	return NULL;
+	return p;
 }
 
 /* Take a task that waits in another domain, on the same node or not */
@@ -126,15 +128,21 @@ static struct task_struct *take_afar(struct rq *rq, enum vrq_level level,
 				     bool same, int *tries, bool *missed)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *domain;
+	int leader, left = STEAL_DOMAINS_SEEN;
 	struct task_struct *p = NULL;
-	int leader;
+	bool shared;
 
 	vrq_for_each_cpu_unlocked(leader, &vrq_work_domains) {
 		domain = vrq_domain_led_by(leader);
 		if (domain == own || !vrq_distance(own, domain) != same ||
 		    vrq_no_work_in(domain, has_work))
 			continue;
-		if (shares(domain, level))
+		if (!left--)
+			return NULL;
+		shared = shares(domain, level);
+		if (!shared && !offers(domain, level))
+			continue;
+		if (shared)
 			p = vrq_take_shared(rq, domain, limit_of(level), missed);
 		if (!p)
 			p = steal(rq, domain, 0, level, missed);

@@ -20,6 +20,10 @@
  *
  * The idea of stopping at the return to user space is that of mainline from 6.18 on.
  */
+#include <linux/freezer.h>
+#include <linux/jiffies.h>
+#include <linux/sched/jobctl.h>
+#include <linux/sched/signal.h>
 #include <linux/task_work.h>
 
 #include "throttle.h"
@@ -28,8 +32,10 @@
 #define TIMER_MIN	(10 * NSEC_PER_USEC)
 /* How many tasks go on in one hold of an rq->lock */
 #define RESUME_BATCH	32
-/* How many throttled tasks to check for a fatal signal, in a period */
-#define KILLED_TRIES	512
+/* How many throttled tasks to check whether they have to go on, in a period */
+#define EXEMPT_TRIES	512
+/* How often threads of io_uring go on for a moment, which may hold a lock. In jiffies */
+#define WORKERS_EVERY	(30 * HZ)
 
 /* Mainline counts for cpu.stat.local how long there are throttled tasks in a group */
 static void note_stopped(struct rq *rq, struct task_struct *p, int sign)
@@ -96,8 +102,9 @@ static void throttle(struct callback_head *work)
 	rq = this_rq_lock_irq(&rf);
 	p->vrq.to_throttle = false;
 	update_rq_clock(rq);
-	if (may_stop(p))
+	if (may_stop(p) && !p->vrq.spared)
 		group = vrq_limit_reached(rq, p, &left);
+	p->vrq.spared = false;
 	if (group && vrq_limit_stop(rq, group)) {
 		p->sched_class->dequeue_task(rq, p, DEQUEUE_NOCLOCK);
 		throttle_in(rq, group, p);
@@ -195,11 +202,47 @@ static bool resume_some(struct rq *rq, struct vrq_group *group)
 	return !list_empty(throttled);
 }
 
+static bool is_to_stop(struct task_struct *p)
+{
+	/* Written under sighand->siglock: it may be seen only in the next period */
+	return data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
+			 sigismember(&p->pending.signal, SIGSTOP) ||
+			 sigismember(&p->signal->shared_pending.signal, SIGSTOP));
+}
+
 /*
- * Resume some of the throttled tasks that are killed. Returns true if there may be more. If
- * many other tasks are throttled, some of them are looked at in each period.
+ * Does somebody wait for a throttled task? A debt may last for hours.
+ *
+ *  - One that is killed has to end.
+ *  - One that is to stop or to freeze does so before it returns to user space. Debugger, job
+ *    control, freezer and suspend wait for that. SIGTSTP does not count, because the task may
+ *    run a handler of it.
+ *  - synchronize_rcu_tasks() waits until each task that is runnable has called schedule(). This
+ *    one has, but before, and it does so once more.
+ *  - Threads of io_uring may hold a lock, see vrq_limit_stops().
  */
-static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
+static bool is_waited_for(struct task_struct *p, bool workers)
+{
+	/* As above */
+	if (data_race(fatal_signal_pending(p)))
+		return true;
+	if (freezing(p) || (workers && p->flags & PF_IO_WORKER) || is_to_stop(p)) {
+		p->vrq.spared = true;
+		return true;
+	}
+#ifdef CONFIG_TASKS_RCU
+	/* Written by the thread of a grace period, which looks again and again */
+	return data_race(READ_ONCE(p->rcu_tasks_holdout));
+#else
+	return false;
+#endif
+}
+
+/*
+ * Resume some of the throttled tasks that somebody waits for. Returns true if there may be
+ * more. If many other tasks are throttled, some of them are looked at in each period.
+ */
+static bool resume_exempt(struct rq *rq, struct vrq_group *group, bool workers, int *tries)
 {
 	struct list_head *throttled = &vrq_group_part(rq, group)->throttled;
 	struct task_struct *p;
@@ -208,11 +251,7 @@ static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
 	while (resumed < RESUME_BATCH && *tries && !list_empty(throttled)) {
 		--*tries;
 		p = list_first_entry(throttled, struct task_struct, vrq.throttled);
-		/*
-		 * The signal is sent under another lock: it may be seen only in the next
-		 * period
-		 */
-		if (data_race(fatal_signal_pending(p))) {
+		if (is_waited_for(p, workers)) {
 			resume(rq, p);
 			resumed++;
 		} else {
@@ -223,10 +262,10 @@ static bool resume_killed(struct rq *rq, struct vrq_group *group, int *tries)
 	return resumed == RESUME_BATCH;
 }
 
-static void resume_on(int cpu, struct vrq_group *group)
+static void resume_on(int cpu, struct vrq_group *group, bool workers)
 {
 	struct rq *rq = cpu_rq(cpu);
-	int tries = KILLED_TRIES;
+	int tries = EXEMPT_TRIES;
 	struct rq_flags rf;
 	bool more;
 
@@ -234,7 +273,7 @@ static void resume_on(int cpu, struct vrq_group *group)
 		rq_lock_irqsave(rq, &rf);
 		update_rq_clock(rq);
 		more = vrq_limit_refill(rq, group) ? resume_some(rq, group) :
-						     resume_killed(rq, group, &tries);
+						     resume_exempt(rq, group, workers, &tries);
 		rq_unlock_irqrestore(rq, &rf);
 	} while (more);
 }
@@ -259,14 +298,15 @@ bool vrq_throttled(struct cfs_bandwidth *cfs_b)
  * vrq_unthrottle - resume the tasks that wait for a limit which has been refilled
  * @cfs_b: the limit, of a group; its lock is not held
  *
- * Resumes tasks as long as something is left for their CPUs. Tasks that are killed are resumed
- * even if nothing is left. Begins with another CPU each time, because there may be too little
- * for all CPUs.
+ * Resumes tasks as long as something is left for their CPUs. Tasks that somebody waits for are
+ * resumed even if nothing is left. Begins with another CPU each time, because there may be too
+ * little for all CPUs.
  */
 void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
 	int cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids, false);
+	bool workers = time_after(jiffies, group->workers_at + WORKERS_EVERY);
 
 	vrq_limit_pay(group);
 	/* They may all have left the group by now */
@@ -274,8 +314,10 @@ void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 		return;
 
 	group->first_cpu = cpu;
+	if (workers)
+		group->workers_at = jiffies;
 	for_each_cpu_wrap(cpu, group->throttled, group->first_cpu)
-		resume_on(cpu, group);
+		resume_on(cpu, group, workers);
 }
 
 /**
