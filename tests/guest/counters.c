@@ -19,21 +19,45 @@ static void sleep_and_wake(void *unused)
 		sleep_ns(MSEC);
 }
 
+/* How many kicks it takes that two hogs which wait for this CPU may use idle ones */
+static long long kicks_for_others(void)
+{
+	uint64_t all = mask_of(0);
+	long long kicks;
+	pid_t pids[2];
+	int i;
+
+	pin(0, 0);
+	for (i = 0; i < 2; i++)
+		pids[i] = spawn(normal_hog_on_cpu_0, NULL);
+	sleep_ns(20 * MSEC);
+	put(COUNTERS, "0");
+	for (i = 0; i < 2; i++)
+		confine(pids[i], all);
+	kicks = number_after(COUNTERS, "kick");
+	finish_all(pids, 2);
+	confine(0, all);
+	return kicks;
+}
+
 /* A CPU that is woken up for a task of its own was not kicked for one of others */
 static void wake_idle_cpu(int cpus)
 {
-	long long kicks, woken;
+	long long kicks, woken, control;
 
 	if (cpus < 2) {
 		ksft_test_result_skip("one CPU\n");
 		return;
 	}
+	/* the control: kicks do count */
+	control = kicks_for_others();
 	put(COUNTERS, "0");
 	waitpid(spawn(sleep_and_wake, NULL), NULL, 0);
 	kicks = number_after(COUNTERS, "kick");
 	woken = number_after(COUNTERS, "wake_idle");
-	ksft_test_result(woken >= TURNS && kicks <= TURNS / 10,
-			 "%lld wake-ups of idle CPUs take %lld kicks\n", woken, kicks);
+	ksft_test_result(woken >= TURNS && kicks <= TURNS / 10 && control > 0,
+			 "%lld wake-ups of idle CPUs take %lld kicks, tasks of others %lld\n",
+			 woken, kicks, control);
 }
 
 static void blips(void *unused)
@@ -52,10 +76,25 @@ static void blips(void *unused)
 	}
 }
 
+/* How many tasks have been picked, wherever they waited */
+static long long all_picks(void)
+{
+	static const char * const names[] = {
+		"pick_curr", "pick_slot", "pick_pinned", "pick_queue", "pick_shared",
+		"pick_pulled", "pick_far", "pick_stolen",
+	};
+	long long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		sum += number_after(COUNTERS, names[i]);
+	return sum;
+}
+
 /* A hog that makes room for a real-time task for 20 us waits for its own CPU */
 static void beside_blips(int cpus)
 {
-	long long entries;
+	long long entries, picks;
 	pid_t pids[MAX_CPUS];
 	int i;
 
@@ -72,11 +111,12 @@ static void beside_blips(int cpus)
 	put(COUNTERS, "0");
 	waitpid(spawn(blips, NULL), NULL, 0);
 	entries = number_after(COUNTERS, "shared_lock");
+	picks = all_picks();
 	finish_all(pids, cpus);
 	/* One to enter and one to leave it for each blip would be twice as many */
-	ksft_test_result(entries <= TURNS,
-			 "%d blips of a real-time task take %lld looks into shared queues\n",
-			 TURNS, entries);
+	ksft_test_result(entries <= TURNS && picks >= TURNS,
+			 "%d blips of a real-time task, %lld picks, take %lld looks into shared queues\n",
+			 TURNS, picks, entries);
 }
 
 /*
@@ -104,7 +144,9 @@ static long long entries_with(const cpu_set_t *mask)
 		number_after(COUNTERS, "pick_pulled");
 	finish_all(pids, n);
 	free(pids);
-	return entries * 100 / (picks ? picks : 1);
+	if (picks < 100)
+		ksft_exit_fail_msg("%d hogs are picked %lld times in a second\n", n, picks);
+	return entries * 100 / picks;
 }
 
 /* Who may use all CPUs but one which is not there for it is not confined */

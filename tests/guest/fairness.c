@@ -133,16 +133,26 @@ static void room_for_one(int cpus)
  */
 static void room_for_one_behind_locks(int cpus)
 {
+	long long missed, pulled;
 	unsigned int off;
 
-	if (!under_vrq() || cpus == 1 || widest_domain(cpus) != cpus || !put(FAULT, "locks 2000")) {
+	if (!under_vrq() || cpus == 1 || widest_domain(cpus) != cpus || access(FAULT, F_OK)) {
 		ksft_test_result_skip("locks that seem to be taken: VRQ with faults, 2 CPUs or more of one domain\n");
 		return;
 	}
+	must_put(FAULT, "locks 2000");
+	missed = -number_after(COUNTERS, "shared_missed");
+	pulled = -number_after(COUNTERS, "pick_pulled");
 	off = deviation_of_one_less(cpus);
-	ksft_test_result(off <= 40,
-			 "the same where locks seem to be taken at the first try: within 40 permille (%u)\n",
-			 off);
+	missed += number_after(COUNTERS, "shared_missed");
+	pulled += number_after(COUNTERS, "pick_pulled");
+	/*
+	 * Some are taken without the fault, too. But with it a CPU gets a lock only in the tick in
+	 * which it has missed one, or in the next
+	 */
+	ksft_test_result(off <= 40 && missed > 0 && 2 * missed >= pulled,
+			 "the same where locks seem to be taken at the first try, %lld times: within 40 permille (%u)\n",
+			 missed, off);
 }
 
 static void nice_shares(int cpus, int policy, const char *name)
@@ -182,9 +192,9 @@ static void normal_watch_gaps(void *gap)
 
 static void bounded_wait(int cpus)
 {
-	int n = 4 * cpus, i;
+	int n = 4 * cpus, i, late = 0;
 	struct gap *gaps = shared(n * sizeof(*gaps));
-	uint64_t longest, bound;
+	uint64_t longest, last, bound;
 	pid_t pids[MAX];
 
 	/* Three tasks ahead for each CPU, and as much again for what else runs */
@@ -192,12 +202,17 @@ static void bounded_wait(int cpus)
 	for (i = 0; i < n; i++)
 		pids[i] = spawn(normal_watch_gaps, &gaps[i]);
 	sleep_ns(300 * MSEC);
-	longest = longest_gap_within(gaps, n, SEC);
+	longest = longest_gap_within(gaps, n, SEC - bound);
+	last = longest_gap_within(gaps, n, bound);
+	/* A wait that has not ended is in no gap: in the last of these times each hog runs */
+	for (i = 0; i < n; i++)
+		late += !gaps[i].longest;
 	finish_all(pids, n);
-	ksft_test_result(longest <= bound,
-			 "none of %d hogs waits longer than %llu ms (%llu ms)\n",
+	longest = last > longest ? last : longest;
+	ksft_test_result(longest <= bound && !late,
+			 "none of %d hogs waits longer than %llu ms (%llu ms, %d still wait)\n",
 			 n, (unsigned long long)(bound / MSEC),
-			 (unsigned long long)(longest / MSEC));
+			 (unsigned long long)(longest / MSEC), late);
 }
 
 /* Work in short-lived children, one after the other */
@@ -231,7 +246,8 @@ static void forking_earns_nothing(void)
 	hog_ns = cpu_time_within(victim, 2 * SEC);
 	finish(victim);
 	finish(bomb);
-	ksft_test_result(hog_ns * 100 >= 2 * SEC * 35,
+	/* The other one is there, too */
+	ksft_test_result(hog_ns * 100 >= 2 * SEC * 35 && hog_ns * 100 <= 2 * SEC * 90,
 			 "a hog beside a task that forks all the time gets %llu%% of their CPU\n",
 			 (unsigned long long)(hog_ns * 100 / (2 * SEC)));
 }

@@ -16,6 +16,8 @@
 #define MOMENT_NS	(2 * MSEC)
 #define INTERACTIVE	"/proc/sys/kernel/interactive"
 #define IDLE_CROWD	100
+/* Who has less than this part of a share has not done what is tested */
+#define LEAST		0.25
 /* As what this program is executed again, see become_another() */
 #define ANOTHER		"another"
 
@@ -159,7 +161,7 @@ static void a_hog_that_naps(void)
 	finish(pid);
 	must_put("/proc/sys/kernel/sched_schedstats", "0");
 	demand = slept > 0 ? used / (used + slept) : 0;
-	timed_result(slept > 0 && used < 1.1 * favour_of(demand) * share,
+	timed_result(slept > 0 && used > LEAST * share && used < 1.1 * favour_of(demand) * share,
 		     "a hog that naps, and needs %.1f%% of a CPU, gets %.0f%% of a share\n",
 		     100 * demand, 100 * used / share);
 }
@@ -190,7 +192,7 @@ static void woken_by_real_time(void)
 	sleep_ns(watch_ns);
 	used = cpu_time_of(pid);
 	finish(pid);
-	timed_result(used && used * 100 / share < 130,
+	timed_result(used > LEAST * share && used * 100 / share < 130,
 		     "a hog that a real-time task wakes gets %llu%% of a share\n",
 		     (unsigned long long)(used * 100 / share));
 }
@@ -275,7 +277,8 @@ static void hand_on_work(uint64_t ns, bool pinned)
 	/* only one of the two is counted */
 	for (i = 0; i < PAIRS; i++)
 		got += 2 * percent_of_shares(hand_on, NULL, 1) / PAIRS;
-	timed_result(got < 120, "two %sthat hand on %llu ms of work get %u%% of a share\n",
+	timed_result(got > 100 * LEAST && got < 120,
+		     "two %sthat hand on %llu ms of work get %u%% of a share\n",
 		     pinned ? "on the first and the last CPU " : "",
 		     (unsigned long long)(ns / MSEC), got);
 }
@@ -283,22 +286,24 @@ static void hand_on_work(uint64_t ns, bool pinned)
 static void videos_and_hogs(void)
 {
 	int i, n = 4 * cpus;
-	uint64_t used, part;
+	uint64_t used, part, played;
 	pid_t pids[4 * MAX_CPUS];
 
 	for (i = 0; i < n; i++)
 		pids[i] = spawn(play, NULL);
 	sleep_ns(500 * MSEC);
 	used = time_of_all(hogs, HOGS_A_CPU * cpus);
+	played = time_of_all(pids, n);
 	sleep_ns(WATCH_NS);
 	used = time_of_all(hogs, HOGS_A_CPU * cpus) - used;
+	played = time_of_all(pids, n) - played;
 	finish_all(pids, n);
 	/* a quarter of what they would have if all were equal */
 	part = WATCH_NS * cpus * HOGS_A_CPU / (HOGS_A_CPU + 4) / 4;
-	timed_result(used > part - part / 10,
-		     "%d videos leave %d hogs %llu of %llu ms\n", n, HOGS_A_CPU * cpus,
-		     (unsigned long long)(used / MSEC),
-		     (unsigned long long)(part / MSEC));
+	timed_result(used > part - part / 10 && played > part,
+		     "%d videos leave %d hogs %llu of %llu ms, and have %llu\n", n,
+		     HOGS_A_CPU * cpus, (unsigned long long)(used / MSEC),
+		     (unsigned long long)(part / MSEC), (unsigned long long)(played / MSEC));
 }
 
 /* Long after the time at which SCHED_IDLE tasks may have a turn among others */
@@ -385,7 +390,8 @@ int main(int argc, char **argv)
 	timed_result(got > 140, "and after 3 s, the least of ten %u%%\n", got);
 	a_hog_that_naps();
 	got = percent_of_shares(fork_for_moments, NULL, 1);
-	timed_result(got < 120, "one that forks children gets %u%% of a share\n", got);
+	timed_result(got > 100 * LEAST && got < 120,
+		     "one that forks children gets %u%% of a share\n", got);
 	/* The others go where there is room, so its CPU has a share for it */
 	got = percent_of_shares(normal_hog_on_cpu_0, NULL, 1);
 	timed_result(got > 90 && got < 110,
@@ -397,7 +403,7 @@ int main(int argc, char **argv)
 	/* the time of most forks, and more than one of these slices */
 	set_rr_interval(1);
 	got = percent_of_shares(fork_for_moments, NULL, 1);
-	timed_result(got < 120, "with short slices, %u%% of a share\n", got);
+	timed_result(got > 100 * LEAST && got < 120, "with short slices, %u%% of a share\n", got);
 	set_rr_interval(RR_MS);
 	hand_on_work(MOMENT_NS, false);
 	hand_on_work(5 * MSEC, false);
@@ -407,7 +413,8 @@ int main(int argc, char **argv)
 	must_put(INTERACTIVE, "0");
 	got = percent_of_shares(play, NULL, 1);
 	must_put(INTERACTIVE, "1");
-	timed_result(got < 115, "with interactive at 0 a video gets %u%% of a share\n", got);
+	timed_result(got > 100 * LEAST && got < 115,
+		     "with interactive at 0 a video gets %u%% of a share\n", got);
 
 	idle_crowd();
 	idle_sleeper();

@@ -413,8 +413,8 @@ static void not_held_up(int cpus)
 	finish_all(normal, n);
 	finish_all(idle, n);
 	ksft_test_result(iso >= 112 && normal_ns && idle_ns,
-			 "starved tasks do not hold it up (%u turns), and have %llu and %llu ms\n", iso,
-			 (unsigned long long)(normal_ns / MSEC),
+			 "starved tasks do not hold it up (%u turns), and have %llu and %llu ms\n",
+			 iso, (unsigned long long)(normal_ns / MSEC),
 			 (unsigned long long)(idle_ns / MSEC));
 }
 

@@ -45,7 +45,7 @@ static void reads_back(void)
 			set_slice(SCHED_BATCH, cases[i].set) &&
 			slice_of(0) == cases[i].told;
 	ksft_test_result(same, "a slice of 0.1 to 100 ms is told as it was set\n");
-	same = set_slice(SCHED_OTHER, 0) && slice_of(0) == first;
+	same = first && set_slice(SCHED_OTHER, 0) && slice_of(0) == first;
 	if (under_vrq())
 		same &= first == RR_NS;
 	ksft_test_result(same, "without one it is that of all others (%llu us)\n",

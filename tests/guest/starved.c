@@ -35,7 +35,7 @@ static void free_one_runs(int cpus, int starved, int busy, const char *what)
 	struct hog *hogs = shared(n * sizeof(*hogs));
 	struct hog *free_one = &hogs[n - 1];
 	pid_t pids[CPUS_MAX * (BOUND + 1) + 1];
-	uint64_t before[CPUS_MAX * (BOUND + 1) + 1];
+	uint64_t before[CPUS_MAX * (BOUND + 1) + 1], used;
 
 	for (i = 0; i < n; i++) {
 		hogs[i].cpu = i % cpus;
@@ -49,10 +49,13 @@ static void free_one_runs(int cpus, int starved, int busy, const char *what)
 	sleep_ns(4 * SEC);
 	for (i = 0; i < n; i++)
 		before[i] = hogs[i].counter.count;
+	used = time_of_all(pids, cpus);
 	sleep_ns(6 * SEC);
+	used = time_of_all(pids, cpus) - used;
 	for (i = 0; i < n - 1; i++)
 		stuck += hogs[i].counter.count == before[i];
-	ksft_test_result(free_one->counter.count != before[n - 1],
+	/* Those for whose sake they starve have most of each CPU */
+	ksft_test_result(free_one->counter.count != before[n - 1] && used > 3 * SEC * cpus,
 			 "a %s task that may run anywhere runs beside %d starved ones bound to each CPU\n",
 			 what, BOUND);
 	ksft_test_result(!stuck, "and all of those do (%d do not)\n", stuck);
@@ -130,7 +133,7 @@ static void lent_by_one_of_them(void)
 	finish(pid);
 	finish(lender);
 	finish_all(hogs, 2);
-	timed_result(lent && used * 100 <= 3 * SEC * 6,
+	timed_result(lent && (used || !under_vrq()) && used * 100 <= 3 * SEC * 6,
 		     "one to which another one lends priority has %llu of 3000 ms beside hogs\n",
 		     (unsigned long long)(used / MSEC));
 }

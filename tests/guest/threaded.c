@@ -117,7 +117,8 @@ int main(void)
 	good &= group_put("process/a", "cpu.weight", "200");
 	sleep_ns(SEC / 2);
 	used_by_both(&a, &b, HALF_NS);
-	timed_result(good && b && a >= 19 * b / 10 && a <= 21 * b / 10,
+	timed_result(good && b > 0 && a + b >= (long long)HALF_NS * cpus / 2 &&
+		     a >= 19 * b / 10 && a <= 21 * b / 10,
 		     "twice the weight: %lld percent of the others\n", b ? 100 * a / b : 0);
 
 	good &= group_put("process/a", "cpu.max", "30000 100000");
@@ -126,8 +127,11 @@ int main(void)
 	await_period("process/a");
 	sleep_ns(50 * MSEC);
 	used_by_both(&a, &b, SEC);
-	timed_result(good && a >= 291 * (long long)MSEC && a <= 309 * (long long)MSEC,
-		     "a limit of 300 ms in a second: %lld ms\n", a / (long long)MSEC);
+	/* The others have no limit */
+	timed_result(good && a >= 291 * (long long)MSEC && a <= 309 * (long long)MSEC &&
+		     b >= (long long)SEC * cpus / 2,
+		     "a limit of 300 ms in a second: %lld ms, the others %lld\n",
+		     a / (long long)MSEC, b / (long long)MSEC);
 	finish(process);
 	drop_group("process/a");
 	drop_group("process/b");

@@ -58,6 +58,16 @@ static bool was_soon(const struct sleeper *sleeper, int cpus)
 	return sleeper->samples == WAKEUPS && mean_us(sleeper) < SOON_US * (uint64_t)cpus;
 }
 
+/* Have the hogs used so much in @ns that a task which is woken up finds no idle CPU? */
+static bool is_busy(uint64_t used, uint64_t ns, int cpus)
+{
+	if (used * 100 >= ns * cpus * 80)
+		return true;
+	ksft_print_msg("the hogs use %llu of %llu ms\n", (unsigned long long)(used / MSEC),
+		       (unsigned long long)(ns * cpus / MSEC));
+	return false;
+}
+
 /*
  * How long to sleep before a wake-up, ns, each time a little longer. Emulated CPUs take
  * turns: in step with these each of the wake-ups, or none, would wait for most of a round.
@@ -82,19 +92,24 @@ static void woken_from_outside(int cpus)
 	struct sleeper *sleeper = new_sleeper();
 	pid_t hogs[HOGS_A_CPU * MAX_CPUS], pid;
 	int n = HOGS_A_CPU * cpus, i;
+	uint64_t start, used;
 
 	for (i = 0; i < n; i++)
 		hogs[i] = spawn(normal_hog, NULL);
 	pid = spawn(sleep_until_woken, sleeper);
 	sleep_ns(300 * MSEC);
+	start = now_ns();
+	used = time_of_all(hogs, n);
 	for (i = 0; i < WAKEUPS; i++) {
 		sleep_ns(out_of_step(7 * MSEC, i));
 		wake(sleeper);
 	}
 	sleep_ns(100 * MSEC);
+	used = time_of_all(hogs, n) - used;
+	start = now_ns() - start;
 	finish(pid);
 	finish_all(hogs, n);
-	timed_result(was_soon(sleeper, cpus),
+	timed_result(was_soon(sleeper, cpus) && is_busy(used, start, cpus),
 		     "woken by a real-time task one runs after %llu us on the mean, %llu at the most\n",
 		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
 }
@@ -187,6 +202,7 @@ static void batch_beside_idle(int cpus)
 {
 	struct sleeper *sleeper;
 	pid_t hogs[2 * MAX_CPUS];
+	uint64_t start, used;
 	int n = 0, i;
 
 	if (cpus < 2 || cpus > 4 || sharing_cache_of(0, cpus) < cpus) {
@@ -200,9 +216,13 @@ static void batch_beside_idle(int cpus)
 	for (i = 0; i < cpus - 1; i++)
 		hogs[n++] = spawn(normal_hog, NULL);
 	sleep_ns(300 * MSEC);
+	start = now_ns();
+	used = time_of_all(hogs, n);
 	waitpid(spawn(sleep_as_batch, sleeper), NULL, 0);
+	used = time_of_all(hogs, n) - used;
+	start = now_ns() - start;
 	finish_all(hogs, n);
-	timed_result(was_soon(sleeper, cpus),
+	timed_result(was_soon(sleeper, cpus) && is_busy(used, start, cpus),
 		     "SCHED_BATCH beside SCHED_IDLE runs after %llu us on the mean, %llu at the most\n",
 		     mean_us(sleeper), (unsigned long long)sleeper->longest / 1000);
 }

@@ -20,6 +20,8 @@
 /* For how long nobody must be found stuck, s */
 #define QUIET_S		3
 #define MANY		150
+/* What a task is charged with at once, ms */
+#define DEBT_MS		500
 
 static int cpus;
 
@@ -102,6 +104,21 @@ static void sysrq(void)
 	ksft_test_result(good && under_vrq(), "by SysRq, and back\n");
 }
 
+/* How many of the tasks do not run in the next @ns? */
+static int not_run_within(const pid_t *pids, int n, uint64_t ns)
+{
+	uint64_t *before = calloc(n, sizeof(*before));
+	int i, found = 0;
+
+	for (i = 0; i < n; i++)
+		before[i] = cpu_time_of(pids[i]);
+	sleep_ns(ns);
+	for (i = 0; i < n; i++)
+		found += cpu_time_of(pids[i]) == before[i];
+	free(before);
+	return found;
+}
+
 /* Far more than a real-time class leaves room for */
 static void fifo_hog(void *arg)
 {
@@ -124,7 +141,8 @@ static void no_false_alarm(void)
 {
 	long long before = number_after(FALLBACKS, "");
 	pid_t pids[MANY + 64], fifo;
-	int n = 0, i, last = cpus - 1;
+	int n = 0, i, last = cpus - 1, waited;
+	uint64_t spun;
 
 	set_stall(STALL_MS);
 	make_group("small");
@@ -143,11 +161,15 @@ static void no_false_alarm(void)
 	pids[n] = spawn(normal_hog, NULL);
 	pin(pids[n++], last);
 	fifo = spawn(fifo_hog, &last);
-	sleep_ns(QUIET_S * SEC);
+	sleep_ns(QUIET_S * SEC - 2 * STALL_MS * MSEC);
+	waited = not_run_within(pids, MANY, 2 * STALL_MS * MSEC);
+	spun = cpu_time_of(fifo);
 	finish(fifo);
 	sleep_ns(SEC);
-	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
-			 "%d tasks wait for long, and none is taken for stuck\n", n);
+	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before && waited &&
+			 spun > QUIET_S * SEC / 2,
+			 "%d tasks wait for long, %d of them for %d ms, and none is taken for stuck\n",
+			 n, waited, 2 * STALL_MS);
 	set_stall(30000);
 	finish_all(pids, n);
 	drop_group("small");
@@ -157,7 +179,7 @@ static void no_false_alarm(void)
 static void debtor(void *arg)
 {
 	be_normal();
-	put(FAULT, arg);
+	must_put(FAULT, arg);
 	hog(NULL);
 }
 
@@ -166,15 +188,22 @@ static void debt(void)
 {
 	long long before = number_after(FALLBACKS, "");
 	pid_t pids[MANY + 1];
-	int i;
+	char text[16];
+	uint64_t had;
+	int i, waited;
 
 	set_stall(STALL_MS);
 	for (i = 0; i < MANY; i++)
 		pids[i] = spawn(normal_hog, NULL);
-	pids[MANY] = spawn(debtor, "stop 500");
-	sleep_ns(2 * QUIET_S * SEC);
-	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
-			 "a task that owes half a second waits for it, and is not taken for stuck\n");
+	snprintf(text, sizeof(text), "stop %d", DEBT_MS);
+	pids[MANY] = spawn(debtor, text);
+	sleep_ns(QUIET_S * SEC);
+	had = cpu_time_of(pids[MANY]);
+	waited = not_run_within(&pids[MANY], 1, QUIET_S * SEC);
+	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before && waited &&
+			 had >= DEBT_MS * MSEC * 9 / 10,
+			 "a task that owes half a second (%llu ms) waits for it, and is not taken for stuck\n",
+			 (unsigned long long)(had / MSEC));
 	set_stall(30000);
 	finish_all(pids, MANY + 1);
 }
@@ -189,23 +218,27 @@ static void eager_hog(void *arg)
 
 /*
  * Each waits 57 ms for its turn. What is left of that counts 41 times as long at nice 19, so
- * that many wait for two seconds, with all right.
+ * that some wait for two seconds, with all right. Three of four stay at nice -20: else those of
+ * nice 19 have their turns earlier.
  */
 static void reniced(void)
 {
 	long long before = number_after(FALLBACKS, "");
 	pid_t pids[20];
 	unsigned int i;
+	int waited;
 
 	for (i = 0; i < ARRAY_SIZE(pids); i++)
 		pids[i] = spawn(eager_hog, NULL);
 	sleep_ns(SEC / 2);
 	set_stall(STALL_MS);
-	for (i = 1; i < ARRAY_SIZE(pids); i++)
+	for (i = 0; i < ARRAY_SIZE(pids); i += 4)
 		setpriority(PRIO_PROCESS, pids[i], 19);
-	sleep_ns(QUIET_S * SEC);
-	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before,
-			 "nice levels of tasks that wait change from -20 to 19: none is taken for stuck\n");
+	waited = not_run_within(pids, ARRAY_SIZE(pids), SEC);
+	sleep_ns((QUIET_S - 1) * SEC);
+	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before && waited,
+			 "nice levels of tasks that wait change from -20 to 19: none is taken for stuck, %d wait for a second\n",
+			 waited);
 	set_stall(30000);
 	finish_all(pids, ARRAY_SIZE(pids));
 }
@@ -255,7 +288,8 @@ static void is_found(const char *fault, pid_t pid, int log, const struct counter
 
 	fell_back = falls_back(before, 10 * STALL_MS);
 	took = (now_ns() - start) / MSEC;
-	good = fell_back && took < STALL_MS + 1000 && file_says(REASON, "a task was not run");
+	good = fell_back && took >= STALL_MS / 2 && took < STALL_MS + 1000 &&
+	       file_says(REASON, "a task was not run");
 	named = log_names(log, pid);
 	go_on = goes_on(victim) && goes_on(other);
 	good = good && named && go_on && put(ACTIVE, "vrq") && under_vrq() && goes_on(victim) &&
@@ -352,7 +386,7 @@ static void lock_up(void *fault)
 {
 	be_normal();
 	pin(0, cpus - 1);
-	put(FAULT, fault);
+	must_put(FAULT, fault);
 }
 
 /* A CPU that does not switch tasks for longer than mainline's detector waits, and one that does */
@@ -362,12 +396,16 @@ static void lockup(void)
 	long long before = number_after(FALLBACKS, "");
 	pid_t hog = spawn(counting_hog, counter), pid;
 	bool good, fell_back;
+	uint64_t took;
 
 	must_put("/proc/sys/kernel/watchdog_thresh", "1");
+	took = now_ns();
 	pid = spawn(lock_up, "lockup 1000");
 	waitpid(pid, NULL, 0);
+	took = now_ns() - took;
 	sleep_ns(300 * MSEC);
-	ksft_test_result(number_after(FALLBACKS, "") == before && under_vrq() && goes_on(counter),
+	ksft_test_result(number_after(FALLBACKS, "") == before && under_vrq() && goes_on(counter) &&
+			 took >= 9 * SEC / 10,
 			 "a CPU that does not switch tasks for half of the time allowed: VRQ stays\n");
 
 	pid = spawn(lock_up, "lockup 4000");
