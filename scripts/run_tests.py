@@ -186,6 +186,8 @@ PLANS = [
     *(Plan("virtual", 4, sched, ["groupsv1"], what="groupsv1") for sched in ("vrq", "fair")),
     Plan("virtual", 8, "vrq", GROUPS, append="sched_vrq_domain=2", what="groups"),
     Plan("virtual", 16, "vrq", ["shares"], what="shares", short_turns=True),
+    Plan("virtual", 4, "vrq", ["overdraft"], what="overdraft", short_turns=True),
+    Plan("virtual", 8, "vrq", ["overdraft"], append="sched_vrq_domain=2", what="overdraft", short_turns=True),
     Plan("parallel", 4, "vrq", ["storm"], what="groups"),
     Plan("virtual", 4, "vrq", ["storm"], what="storm"),
     # The scheduler is changed while the machine runs, from either. Not in parallel mode: QEMU

@@ -50,7 +50,6 @@ static void evens_out(int cpus, int width)
 	uint64_t per_mille;
 	int cpu, n = 0, i;
 
-	before = moves();
 	for (cpu = 0; cpu < cpus; cpu++) {
 		for (i = 0; i < (cpu < width ? 2 : 1); i++) {
 			pids[n] = spawn(normal_hog, NULL);
@@ -58,6 +57,7 @@ static void evens_out(int cpus, int width)
 		}
 	}
 	sleep_ns(300 * MSEC);
+	before = moves();
 	for (i = 0; i < n; i++)
 		confine(pids[i], ~0ULL);
 	sleep_ns(SEC);

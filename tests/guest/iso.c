@@ -76,6 +76,7 @@ static void who_may(void)
 	int status;
 
 	tried->forked = -1;
+	tried->kept = -1;
 	waitpid(spawn(as_nobody, tried), &status, 0);
 	ksft_test_result(!status && !tried->iso, "a user without privilege may have it (%s)\n",
 			 strerror(tried->iso));

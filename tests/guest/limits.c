@@ -107,57 +107,6 @@ static void limits(int n)
 	drop_group("limit");
 }
 
-/* The most that processes use in one of some periods of a group; in its middle they are stopped */
-static uint64_t most_in_a_period(const char *group, const pid_t *pids, int n)
-{
-	uint64_t middle, used, before, most = 0;
-	int i;
-
-	await_period(group);
-	middle = now_ns() + PERIOD_NS / 2;
-	sleep_until(middle);
-	before = time_of_all(pids, n);
-	for (i = 1; i <= PERIODS / 2; i++) {
-		sleep_until(middle + i * PERIOD_NS);
-		used = time_of_all(pids, n);
-		if (used - before > most)
-			most = used - before;
-		before = used;
-	}
-	return most;
-}
-
-/*
- * A limit that is used up by all CPUs together before each has seen a tick holds in each
- * period, whenever that begins. Where a CPU stops at a tick only, it holds on the mean.
- */
-static void less_than_a_tick(void)
-{
-	int n = 2 * cpus, quota_ms = cpus * tick_ns / 2 / MSEC, round;
-	uint64_t used, most = 0;
-	pid_t pids[MAX_HOGS];
-
-	if (quota_ms < 1)
-		quota_ms = 1;
-	make_group("limit");
-	spawn_hogs("limit", pids, n);
-	start_all(pids, n);
-	for (round = 0; round < 4; round++) {
-		no_limit("limit");
-		sleep_ns(tick_ns / 4);
-		set_limit("limit", quota_ms, 100);
-		sleep_ns(5 * PERIOD_NS);
-		used = most_in_a_period("limit", pids, n);
-		most = used > most ? used : most;
-	}
-	finish_all(pids, n);
-	timed_result(most >= quota_ms * MSEC / 2 &&
-		     most <= quota_ms * MSEC * 3 / 2 + (under_vrq() ? 0 : cpus * tick_ns),
-		     "%d hogs with %d ms of 100 use %.2f ms in a period at the most\n", n,
-		     quota_ms, (double)most / MSEC);
-	drop_group("limit");
-}
-
 /* Two groups in one: what they are given together, and one of them alone */
 static void nested(void)
 {
@@ -508,21 +457,31 @@ static void stay_in_the_kernel(void *arg)
 		time_of_call(me->bytes, me->size);
 }
 
-/* A group with 2 ms in each period, and a debt of a call. Returns a hog in it, stopped */
-static pid_t hog_in_debt(struct calls *calls, int period_ms)
+/* The group "calls" gets 2 ms in each period, and a debt of a call */
+static void make_debt(struct calls *calls, int period_ms)
 {
-	pid_t caller, other;
+	pid_t caller;
 
-	make_group("calls");
-	set_limit("calls", 2, period_ms);
-	other = spawn_in("calls", hog, NULL);
 	caller = spawn_in("calls", stay_in_the_kernel, calls);
 	start_all(&caller, 1);
+	/* others may use up the limit before it is in its call */
+	sleep_ns(CALL_NS / 10);
+	set_limit("calls", 2, period_ms);
 	sleep_ns(2 * CALL_NS);
 	calls->used = cpu_time_of(caller);
 	/* so it does not wait for the limit when it returns */
 	move_to("", caller);
 	finish(caller);
+}
+
+/* Returns a hog in that group, not started yet */
+static pid_t hog_in_debt(struct calls *calls, int period_ms)
+{
+	pid_t other;
+
+	make_group("calls");
+	other = spawn_in("calls", hog, NULL);
+	make_debt(calls, period_ms);
 	return other;
 }
 
@@ -622,11 +581,61 @@ static void awaited_in_debt(struct calls *calls)
 	used += cpu_time_within(other, CALL_NS);
 	finish(other);
 	drop_group("calls");
-	timed_result((used <= CALL_NS / 4 || !under_vrq()) && stop <= 300 * MSEC && freeze <= 300 * MSEC &&
-		     trap <= 300 * MSEC,
+	timed_result((used <= CALL_NS / 4 || !under_vrq()) && stop <= 300 * MSEC &&
+		     freeze <= 300 * MSEC && trap <= 300 * MSEC,
 		     "a task whose group is in debt stops after %llu ms, freezes after %llu, is trapped after %llu\n",
 		     (unsigned long long)(stop / MSEC), (unsigned long long)(freeze / MSEC),
 		     (unsigned long long)(trap / MSEC));
+}
+
+static void *hog_of_many(void *arg)
+{
+	hog(arg);
+	return NULL;
+}
+
+/*
+ * A signal for the process that only its leader will take, which waits in the kernel: its child
+ * by vfork() does not end
+ */
+static void leave_sigstop_to_the_leader(void *arg)
+{
+	pthread_t id;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (pthread_create(&id, NULL, hog_of_many, arg))
+			_exit(1);
+	if (!vfork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		kill(getppid(), SIGSTOP);
+		for (;;)
+			pause();
+	}
+}
+
+/* SIGSTOP that does not stop a thread does not let it go on either */
+static void not_stopped_in_debt(struct calls *calls)
+{
+	uint64_t used;
+	pid_t other;
+
+	make_group("calls");
+	other = spawn_in("calls", leave_sigstop_to_the_leader, NULL);
+	start_all(&other, 1);
+	sleep_ns(3 * CALL_NS);
+	make_debt(calls, 100);
+	sleep_ns(CALL_NS);
+	used = cpu_time_within(other, SEC);
+	finish(other);
+	drop_group("calls");
+	if (!under_vrq()) {
+		ksft_test_result_skip("SIGSTOP while a group is in debt: fair\n");
+		return;
+	}
+	timed_result(used <= 20 * MSEC,
+		     "8 threads in debt, of whose process the leader has SIGSTOP to take, use %llu us in a second\n",
+		     (unsigned long long)used / 1000);
 }
 
 /* What is used there is paid back, all of it */
@@ -657,6 +666,7 @@ static void long_calls(void)
 	debt_is_paid(&calls);
 	killed_in_debt(&calls);
 	awaited_in_debt(&calls);
+	not_stopped_in_debt(&calls);
 	munmap(calls.bytes, 192 * CALL_BYTES);
 }
 
@@ -1278,7 +1288,6 @@ int main(int argc, char **argv)
 	limits(1);
 	limits(4);
 	limits(64);
-	less_than_a_tick();
 	nested();
 	burst();
 	stat_of_a_hog();

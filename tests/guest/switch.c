@@ -480,36 +480,43 @@ static void change_weights(void *unused)
  */
 static void weights_of_what_is_left(void)
 {
-	pid_t hogs[2 * MAX_CPUS], changer, limited;
+	static const char * const groups[] = { "left/a", "left/b", "left/c", "left/d" };
+	pid_t hogs[ARRAY_SIZE(groups) * MAX_CPUS], limited[MAX_CPUS], changer;
+	int n = ARRAY_SIZE(groups) * cpus, i;
+	unsigned int g;
 	uint64_t used;
 	bool good;
-	int i;
 
 	switch_to(false);
 	make_group("left");
 	group_put("left", "cgroup.subtree_control", "+cpu");
-	make_group("left/a");
-	make_group("left/b");
+	for (g = 0; g < ARRAY_SIZE(groups); g++)
+		make_group(groups[g]);
 	make_group("limit");
-	for (i = 0; i < 2 * cpus; i++) {
-		hogs[i] = spawn_in(i % 2 ? "left/a" : "left/b", hog, NULL);
-		pin(hogs[i], i / 2);
+	for (i = 0; i < n; i++) {
+		hogs[i] = spawn_in(groups[i % ARRAY_SIZE(groups)], hog, NULL);
+		pin(hogs[i], i / ARRAY_SIZE(groups));
 	}
-	start_all(hogs, 2 * cpus);
+	start_all(hogs, n);
 	sleep_ns(100 * MSEC);
 	good = switch_to(true);
-	finish_all(hogs, 2 * cpus);
-	limited = spawn_in("limit", hog, NULL);
+	finish_all(hogs, n);
+	for (i = 0; i < cpus; i++) {
+		limited[i] = spawn_in("limit", hog, NULL);
+		pin(limited[i], i);
+	}
 	good = good && group_put("limit", "cpu.max", "10000 100000");
 	changer = spawn(change_weights, NULL);
-	start_all(&limited, 1);
+	start_all(limited, cpus);
 	sleep_ns(200 * MSEC);
-	used = cpu_time_within(limited, SEC);
+	used = time_of_all(limited, cpus);
+	sleep_ns(SEC);
+	used = time_of_all(limited, cpus) - used;
 	finish(changer);
-	finish(limited);
+	finish_all(limited, cpus);
 	drop_group("limit");
-	drop_group("left/a");
-	drop_group("left/b");
+	for (g = 0; g < ARRAY_SIZE(groups); g++)
+		drop_group(groups[g]);
 	drop_group("left");
 	timed_result(good && used && used <= 115 * MSEC,
 		     "a limit of 100 ms a second beside changes of weights: %llu\n",

@@ -90,6 +90,38 @@ static bool may_stop(struct task_struct *p)
 	return vrq_task(p) && vrq_limit_stops(p);
 }
 
+/*
+ * Does a task stop or freeze before it returns to user space, because a debugger, SIGSTOP or a
+ * freezer wants it to? A signal for its process may be left to another thread: only with
+ * TIF_SIGPENDING does this one look for it.
+ */
+static bool stops_anyway(struct task_struct *p)
+{
+	if (!task_sigpending(p))
+		return false;
+
+	/* Written under sighand->siglock: it may be seen only the next time */
+	return freezing(p) ||
+	       data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
+			 sigismember(&p->pending.signal, SIGSTOP) ||
+			 sigismember(&p->signal->shared_pending.signal, SIGSTOP));
+}
+
+/* Look at the limit again in @left ns, if that is before the next tick */
+static void start_timer(struct rq *rq, s64 left)
+{
+	int cpu = cpu_of(rq);
+
+	/*
+	 * The timer expires on the CPU that starts it. If another CPU asks, the tick has to do
+	 */
+	if (left >= TICK_NSEC || cpu != smp_processor_id() || !cpu_active(cpu))
+		return;
+
+	hrtimer_start(&rq->vrq.limit_timer, ns_to_ktime(max_t(s64, left, TIMER_MIN)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 /* A task work: runs as @p returns to user space, with no lock held */
 static void throttle(struct callback_head *work)
 {
@@ -102,7 +134,10 @@ static void throttle(struct callback_head *work)
 	rq = this_rq_lock_irq(&rf);
 	p->vrq.to_throttle = false;
 	update_rq_clock(rq);
-	if (may_stop(p) && !p->vrq.spared)
+	/* What it is to stop for may be over before it stops: then the timer finds it */
+	if (stops_anyway(p))
+		start_timer(rq, 0);
+	else if (may_stop(p) && !p->vrq.spared)
 		group = vrq_limit_reached(rq, p, &left);
 	p->vrq.spared = false;
 	if (group && vrq_limit_stop(rq, group)) {
@@ -119,21 +154,6 @@ static void throttle(struct callback_head *work)
 	 */
 	if (group)
 		schedule();
-}
-
-/* Look at the limit again in @left ns, if that is before the next tick */
-static void start_timer(struct rq *rq, s64 left)
-{
-	int cpu = cpu_of(rq);
-
-	/*
-	 * The timer expires on the CPU that starts it. If another CPU asks, the tick has to do
-	 */
-	if (left >= TICK_NSEC || cpu != smp_processor_id() || !cpu_active(cpu))
-		return;
-
-	hrtimer_start(&rq->vrq.limit_timer, ns_to_ktime(max_t(s64, left, TIMER_MIN)),
-		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static enum hrtimer_restart look_at_limit(struct hrtimer *timer)
@@ -202,31 +222,22 @@ static bool resume_some(struct rq *rq, struct vrq_group *group)
 	return !list_empty(throttled);
 }
 
-static bool is_to_stop(struct task_struct *p)
-{
-	/* Written under sighand->siglock: it may be seen only in the next period */
-	return data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
-			 sigismember(&p->pending.signal, SIGSTOP) ||
-			 sigismember(&p->signal->shared_pending.signal, SIGSTOP));
-}
-
 /*
  * Does somebody wait for a throttled task? A debt may last for hours.
  *
  *  - One that is killed has to end.
- *  - One that is to stop or to freeze does so before it returns to user space. Debugger, job
- *    control, freezer and suspend wait for that. SIGTSTP does not count, because the task may
- *    run a handler of it.
+ *  - Debugger, job control, freezer or suspend wait until one has stopped or frozen. SIGTSTP
+ *    does not count, because the task may run a handler of it.
  *  - synchronize_rcu_tasks() waits until each task that is runnable has called schedule(). This
  *    one has, but before, and it does so once more.
  *  - Threads of io_uring may hold a lock, see vrq_limit_stops().
  */
 static bool is_waited_for(struct task_struct *p, bool workers)
 {
-	/* As above */
-	if (data_race(fatal_signal_pending(p)))
+	/* The signal is sent under another lock: it may be seen only in the next period */
+	if (data_race(fatal_signal_pending(p)) || stops_anyway(p))
 		return true;
-	if (freezing(p) || (workers && p->flags & PF_IO_WORKER) || is_to_stop(p)) {
+	if (workers && p->flags & PF_IO_WORKER) {
 		p->vrq.spared = true;
 		return true;
 	}
@@ -306,7 +317,8 @@ void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
 	int cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids, false);
-	bool workers = time_after(jiffies, group->workers_at + WORKERS_EVERY);
+	bool workers = !time_in_range(jiffies, group->workers_at,
+				      group->workers_at + WORKERS_EVERY);
 
 	vrq_limit_pay(group);
 	/* They may all have left the group by now */
