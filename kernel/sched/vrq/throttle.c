@@ -99,10 +99,11 @@ static bool stops_anyway(struct task_struct *p)
 {
 	if (!task_sigpending(p))
 		return false;
+	if (freezing(p))
+		return true;
 
 	/* Written under sighand->siglock: it may be seen only the next time */
-	return freezing(p) ||
-	       data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
+	return data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
 			 sigismember(&p->pending.signal, SIGSTOP) ||
 			 sigismember(&p->signal->shared_pending.signal, SIGSTOP));
 }
