@@ -162,8 +162,8 @@ def compare(mode, count):
     exceptions = tomllib.loads(EXCEPTIONS.read_text())
     runs = RUNS[mode]
     ours = boot("vrq", mode, *runs, count)
-    open_names = [name for name, outcome in ours.items() if outcome != "passed"]
-    open_names = {name.split(": ")[0] for name in open_names if name not in RACES and name not in exceptions}
-    again = [[name for name in names if name in open_names] for names in runs]
+    settled = {*RACES, *exceptions, *(name for name, outcome in ours.items() if outcome == "passed")}
+    open_programs = {name.split(": ")[0] for name in ours if name not in settled}
+    again = [[name for name in names if name in open_programs] for names in runs]
     reference = boot("fair", mode, *again, count) if any(again) else {}
     judge(ours, reference, exceptions, count)

@@ -88,8 +88,7 @@ static void stay(int cpus)
 			 n, cpus, before, seconds);
 }
 
-#define CACHE_NORMAL	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
-#define CACHE_BATCH	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
+#define CACHE_BATCH_MS	"/proc/sys/kernel/sched_vrq_cache_batch_ms"
 
 /*
  * Two CPUs are a domain. A task may run on the first two and the fourth, others on the first
@@ -107,8 +106,8 @@ static void beside_another_mask(int policy, const char *what)
 		return;
 	}
 	set_rr_interval(1);
-	must_put(CACHE_NORMAL, "0");
-	must_put(CACHE_BATCH, "0");
+	must_put(CACHE_NORMAL_MS, "0");
+	must_put(CACHE_BATCH_MS, "0");
 	busy = spawn(normal_hog, NULL);
 	pin(busy, 3);
 	one = spawn(policy == SCHED_IDLE ? idle_hog : normal_hog, NULL);
@@ -124,8 +123,8 @@ static void beside_another_mask(int policy, const char *what)
 	finish(one);
 	finish_all(others, 6);
 	set_rr_interval(RR_MS);
-	must_put(CACHE_NORMAL, "-1");
-	must_put(CACHE_BATCH, "1000");
+	must_put(CACHE_NORMAL_MS, "-1");
+	must_put(CACHE_BATCH_MS, "1000");
 	timed_result(used * 100 >= 500 * MSEC * 95,
 		     "%s task that waits behind others has the idle CPU that only it may use (%llu%%)\n",
 		     what, (unsigned long long)(used * 100 / (500 * MSEC)));

@@ -48,6 +48,9 @@ struct attributes {
 
 #define NOBODY		65534
 
+/* For how long a task waits for its CPU only, ms; -1: as the size of the cache says */
+#define CACHE_NORMAL_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
+
 /* How often VRQ took each path */
 #define COUNTERS	"/sys/kernel/debug/sched/vrq"
 

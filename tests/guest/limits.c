@@ -740,11 +740,7 @@ static int processor_of(pid_t pid)
 /* Within two periods */
 static bool await_state(pid_t pid, char state)
 {
-	uint64_t end = now_ns() + 2 * LONG_PERIOD_NS;
-
-	while (state_of(pid) != state && now_ns() < end)
-		sleep_ns(MSEC);
-	return state_of(pid) == state;
+	return time_to_state(pid, state) <= 2 * LONG_PERIOD_NS;
 }
 
 static bool is_stopped(pid_t pid)
@@ -928,15 +924,11 @@ static void traced(void)
 static void frozen(void)
 {
 	pid_t pid;
-	bool good = stop_a_hog(&pid, -1), seen;
-	uint64_t end = now_ns() + 2 * LONG_PERIOD_NS;
+	bool good = stop_a_hog(&pid, -1);
 
 	group_put("limit", "cgroup.freeze", "1");
-	do {
-		sleep_ns(MSEC);
-		seen = group_number("limit", "cgroup.events", "frozen") == 1;
-	} while (!seen && now_ns() < end);
-	timed_result(good && seen, "its group is frozen within two periods\n");
+	good = time_to_frozen("limit") <= 2 * LONG_PERIOD_NS && good;
+	timed_result(good, "its group is frozen within two periods\n");
 	group_put("limit", "cgroup.freeze", "0");
 	timed_result(good && goes_on(pid), "and goes on when it is thawed\n");
 	end_hog(pid);

@@ -13,7 +13,6 @@
 #define MASKS_MAX	60
 
 #define YIELD_TYPE	"/proc/sys/kernel/yield_type"
-#define CACHE_MS	"/proc/sys/kernel/sched_vrq_cache_normal_ms"
 
 /*
  * Each counter has a page of its own. Of one page for all, each hog that wants it for
@@ -309,8 +308,8 @@ static void many_masks(int cpus)
 		ksft_test_result_skip("one CPU\n");
 		return;
 	}
-	if (under_vrq() && !put(CACHE_MS, "0"))
-		ksft_exit_fail_msg("%s: %s\n", CACHE_MS, strerror(errno));
+	if (under_vrq() && !put(CACHE_NORMAL_MS, "0"))
+		ksft_exit_fail_msg("%s: %s\n", CACHE_NORMAL_MS, strerror(errno));
 	put(COUNTERS, "0");
 	for (i = 0; i < n; i++)
 		pids[i] = confined_hog(i, masks[i % masks_made]);
@@ -331,7 +330,7 @@ static void many_masks(int cpus)
 	ksft_test_result(!starved, "%d tasks with %d masks all run (%d do not)\n",
 			 n, masks_made, starved);
 	if (under_vrq())
-		put(CACHE_MS, "-1");
+		put(CACHE_NORMAL_MS, "-1");
 	if (under_vrq() && full >= 0)
 		ksft_test_result((full > 0) == (different > 31),
 				 "%d masks, %d in a domain, have room in the shared queue, or not (%lld times)\n",
