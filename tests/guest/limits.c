@@ -427,6 +427,63 @@ static void wait_after_refill(void)
 	drop_group("limit");
 }
 
+#define CROWD_A_CPU	10
+#define SLEEPERS	4
+#define NAP_NS		(7 * MSEC)
+#define WORK_NS		(MSEC / 5)
+
+/* How late is a task that naps, and then works for a moment, at the most? */
+static void nap_and_work(void *arg)
+{
+	volatile uint64_t *longest = arg;
+	uint64_t due, late;
+
+	for (;;) {
+		due = now_ns() + NAP_NS;
+		sleep_until(due);
+		late = now_ns() - due;
+		if (late > *longest)
+			*longest = late;
+		use_ns(WORK_NS);
+	}
+}
+
+/*
+ * When the limit of a group with many tasks is refilled, all of them have been stopped for a
+ * while. They do not make up for that: who is outside is served as soon as beside a group
+ * without a limit.
+ */
+static void beside_a_crowd(void)
+{
+	uint64_t *longest = shared(SLEEPERS * sizeof(*longest)), late = 0, used;
+	int n = CROWD_A_CPU * cpus, i;
+	pid_t hogs[MAX_HOGS], pids[SLEEPERS];
+	bool set;
+
+	if (n > MAX_HOGS)
+		n = MAX_HOGS;
+	make_group("limit");
+	set = set_limit("limit", 50 * cpus, 100);
+	spawn_hogs("limit", hogs, n);
+	start_all(hogs, n);
+	for (i = 0; i < SLEEPERS; i++)
+		pids[i] = spawn(nap_and_work, &longest[i]);
+	sleep_ns(SEC);
+	for (i = 0; i < SLEEPERS; i++)
+		longest[i] = 0;
+	used = time_of_all(hogs, n);
+	sleep_ns(2 * SEC);
+	used = time_of_all(hogs, n) - used;
+	for (i = 0; i < SLEEPERS; i++)
+		late = longest[i] > late ? longest[i] : late;
+	timed_result(set && late && late <= 2 * RR_NS && used >= cpus * SEC * 9 / 10,
+		     "beside %d hogs with half of the CPUs, naps end %llu us late at most\n", n,
+		     (unsigned long long)(late / 1000));
+	finish_all(pids, SLEEPERS);
+	finish_all(hogs, n);
+	drop_group("limit");
+}
+
 #define CALL_BYTES	(1 << 20)
 #define CALL_NS		(100 * MSEC)
 
@@ -1274,7 +1331,7 @@ int main(int argc, char **argv)
 	tick_ns = tick.tv_nsec;
 	ksft_print_header();
 	need_groups();
-	ksft_set_plan(57);
+	ksft_set_plan(58);
 	be_supervisor_of_groups();
 
 	limits(1);
@@ -1287,6 +1344,7 @@ int main(int argc, char **argv)
 	pairs_below_their_limit();
 	left_on_other_cpus();
 	wait_after_refill();
+	beside_a_crowd();
 	long_calls();
 	locks_in_the_kernel();
 	stopped_tasks();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Throttling: a task whose group has used up its limit stops where it returns to user
- * space, and goes on when the limit is refilled, with the deadline that it had.
+ * space, and goes on when the limit is refilled. Its deadline is as far ahead, or as long past,
+ * as it was when the task stopped. Otherwise all tasks of a group would be late at the refill,
+ * and run before all other tasks until the limit is used up.
  *
  * In the kernel the task goes on, because it may hold a lock that others wait for. A task work
  * stops it. The work is added when the task is picked, at a tick, or by a timer of its CPU if
@@ -64,6 +66,7 @@ static void throttle_in(struct rq *rq, struct vrq_group *group, struct task_stru
 	list_add_tail(&p->vrq.throttled, &part->throttled);
 	p->vrq.throttled_by = group;
 	p->vrq.place = VRQ_THROTTLED;
+	p->vrq.since = rq_clock(rq);
 	note_stopped(rq, p, 1);
 }
 
@@ -78,6 +81,7 @@ void vrq_throttle_out(struct rq *rq, struct task_struct *p)
 	struct vrq_group_cpu *part = vrq_group_part(rq, group);
 
 	list_del(&p->vrq.throttled);
+	p->vrq.deadline += rq_clock(rq) - p->vrq.since;
 	/* It may be on its way from throttle() into schedule() */
 	p->vrq.place = vrq_curr(rq) == p ? VRQ_ON_CPU : VRQ_NOWHERE;
 	note_stopped(rq, p, -1);
