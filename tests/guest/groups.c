@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "crews.h"
+#include "naps.h"
 
 #define SETTLE_NS	(500 * MSEC)
 #define WATCH_NS	(2 * SEC)
@@ -828,6 +829,33 @@ static void alone_in_its_group(void)
 		     percent(used, 3 * SEC * cpus), ms);
 }
 
+/*
+ * What many tasks did not get while their group was idle they do not make up for: others are
+ * served as soon as ever.
+ */
+static void idle_no_longer(void)
+{
+	struct nappers nappers;
+	uint64_t late;
+	bool set;
+
+	hire_hogs("a", 0, 15 * cpus);
+	hire_hogs("b", 0, 2 * cpus);
+	set = group_put("a", "cpu.idle", "1");
+	begin();
+	nappers = start_nappers();
+	sleep_ns(2 * SEC);
+	forget_naps(&nappers);
+	set = group_put("a", "cpu.idle", "0") && set;
+	sleep_ns(SEC / 2);
+	late = latest_nap(&nappers);
+	vrq_result(set && late && late <= 4 * RR_NS,
+		   "a group of %d hogs is idle no longer: naps end %llu us late at most\n", 15 * cpus,
+		   (unsigned long long)(late / 1000));
+	end_nappers(&nappers);
+	dismiss();
+}
+
 static void bad_values(void)
 {
 	static const struct {
@@ -910,10 +938,10 @@ int main(void)
 {
 	cpus = online_cpus();
 	ksft_print_header();
-	if (4 * cpus + SLEEPERS > MAX_CREW || 5 * cpus > MAX_CREW)
-		ksft_exit_skip("no room for %d hogs\n", 5 * cpus);
+	if (4 * cpus + SLEEPERS > MAX_CREW || 15 * cpus > MAX_CREW)
+		ksft_exit_skip("no room for %d hogs\n", 15 * cpus);
 	need_groups();
-	ksft_set_plan(41);
+	ksft_set_plan(42);
 	be_supervisor_of_groups();
 	/* what is in the root is beside the groups there, and not in a group of its session */
 	if (!access(AUTOGROUP, F_OK))
@@ -946,6 +974,7 @@ int main(void)
 	job_in_an_idle_group();
 	iso_in_an_idle_group();
 	alone_in_its_group();
+	idle_no_longer();
 	bad_values();
 	good_values();
 	pass_through();

@@ -12,6 +12,7 @@
 
 #include "cgroup.h"
 #include "gaps.h"
+#include "naps.h"
 
 #define MAX_HOGS	256
 /* For shares */
@@ -428,25 +429,6 @@ static void wait_after_refill(void)
 }
 
 #define CROWD_A_CPU	10
-#define SLEEPERS	4
-#define NAP_NS		(7 * MSEC)
-#define WORK_NS		(MSEC / 5)
-
-/* How late is a task that naps, and then works for a moment, at the most? */
-static void nap_and_work(void *arg)
-{
-	volatile uint64_t *longest = arg;
-	uint64_t due, late;
-
-	for (;;) {
-		due = now_ns() + NAP_NS;
-		sleep_until(due);
-		late = now_ns() - due;
-		if (late > *longest)
-			*longest = late;
-		use_ns(WORK_NS);
-	}
-}
 
 /*
  * When the limit of a group with many tasks is refilled, all of them have been stopped for a
@@ -455,9 +437,10 @@ static void nap_and_work(void *arg)
  */
 static void beside_a_crowd(void)
 {
-	uint64_t *longest = shared(SLEEPERS * sizeof(*longest)), late = 0, used;
-	int n = CROWD_A_CPU * cpus, i;
-	pid_t hogs[MAX_HOGS], pids[SLEEPERS];
+	struct nappers nappers;
+	int n = CROWD_A_CPU * cpus;
+	uint64_t late, used;
+	pid_t hogs[MAX_HOGS];
 	bool set;
 
 	if (n > MAX_HOGS)
@@ -466,20 +449,17 @@ static void beside_a_crowd(void)
 	set = set_limit("limit", 50 * cpus, 100);
 	spawn_hogs("limit", hogs, n);
 	start_all(hogs, n);
-	for (i = 0; i < SLEEPERS; i++)
-		pids[i] = spawn(nap_and_work, &longest[i]);
+	nappers = start_nappers();
 	sleep_ns(SEC);
-	for (i = 0; i < SLEEPERS; i++)
-		longest[i] = 0;
 	used = time_of_all(hogs, n);
+	forget_naps(&nappers);
 	sleep_ns(2 * SEC);
+	late = latest_nap(&nappers);
 	used = time_of_all(hogs, n) - used;
-	for (i = 0; i < SLEEPERS; i++)
-		late = longest[i] > late ? longest[i] : late;
 	timed_result(set && late && late <= 2 * RR_NS && used >= cpus * SEC * 9 / 10,
 		     "beside %d hogs with half of the CPUs, naps end %llu us late at most\n", n,
 		     (unsigned long long)(late / 1000));
-	finish_all(pids, SLEEPERS);
+	end_nappers(&nappers);
 	finish_all(hogs, n);
 	drop_group("limit");
 }

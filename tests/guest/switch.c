@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cgroup.h"
+#include "naps.h"
 #include "workers.h"
 
 #define SWITCHES	100
@@ -523,12 +524,52 @@ static void weights_of_what_is_left(void)
 		     (unsigned long long)(used / MSEC));
 }
 
+#define CROWD_A_CPU	15
+#define CROWD_TIMES	5
+
+/*
+ * What tasks did not get while they were under the fair class they do not make up for under
+ * VRQ: as a rule others are served as soon as ever. The load is not known yet at a switch, so
+ * it may take longer now and then.
+ */
+static void crowd(void)
+{
+	int n = CROWD_A_CPU * cpus, soon = 0, i;
+	pid_t *pids = calloc(n, sizeof(*pids));
+	struct nappers nappers;
+	bool switched = true;
+	uint64_t late;
+
+	make_group("crowd");
+	for (i = 0; i < n; i++)
+		pids[i] = spawn_in("crowd", hog, NULL);
+	start_all(pids, n);
+	nappers = start_nappers();
+	for (i = 0; i < CROWD_TIMES; i++) {
+		switched = switch_to(false) && switched;
+		sleep_ns(SEC);
+		forget_naps(&nappers);
+		switched = switch_to(true) && switched;
+		sleep_ns(SEC / 4);
+		late = latest_nap(&nappers);
+		soon += late && late <= 4 * RR_NS;
+		ksft_print_msg("a switch to VRQ beside %d hogs: naps end %llu us late at most\n", n,
+			       (unsigned long long)(late / 1000));
+	}
+	timed_result(switched && soon > CROWD_TIMES / 2,
+		     "after %d switches of %d, naps go on in time\n", soon, CROWD_TIMES);
+	end_nappers(&nappers);
+	finish_all(pids, n);
+	drop_group("crowd");
+	free(pids);
+}
+
 int main(void)
 {
 	bool vrq = under_vrq();
 
 	ksft_print_header();
-	ksft_set_plan(18);
+	ksft_set_plan(19);
 	cpus = online_cpus();
 	need_groups();
 	be_supervisor_of_groups();
@@ -545,6 +586,7 @@ int main(void)
 	autogroups();
 	core_scheduling();
 	weights_of_what_is_left();
+	crowd();
 	storm();
 	switch_to(vrq);
 	ksft_finished();

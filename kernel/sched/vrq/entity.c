@@ -859,6 +859,25 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 }
 
 /**
+ * vrq_begin_turn - a task begins to compete with others
+ * @rq: the run queue of @p, locked, its clock updated
+ * @p: the task, in no queue
+ *
+ * It was of another class, or ran only when nobody else wanted the CPU, and so it has not been
+ * late. It gets a new slice when it is queued, and still owes what it owed. Otherwise many
+ * such tasks at once would run before all others for a slice each: when 60 hogs were no longer
+ * SCHED_IDLE, 40 ms for a task that wakes up meanwhile, on 4 CPUs.
+ */
+void vrq_begin_turn(struct rq *rq, struct task_struct *p)
+{
+	if (p->vrq.deadline >= rq_clock(rq))
+		return;
+
+	p->vrq.deadline = rq_clock(rq);
+	p->vrq.slice = min(p->vrq.slice, 0LL);
+}
+
+/**
  * vrq_update_entity - bring a task's state up to date with its priority
  * @rq: the run queue of @p, locked, its clock updated
  * @p: the task, about to be queued
@@ -878,6 +897,9 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	/* The level that the task was promoted from may not be its own any longer */
 	if (p->vrq.only_idle != only_idle)
 		p->vrq.promoted = false;
+	/* Not if it only inherits a better priority: then somebody waits for it */
+	if (p->vrq.only_idle && !idle_kind(p))
+		vrq_begin_turn(rq, p);
 	p->vrq.only_idle = only_idle;
 	if (p->vrq.promoted)
 		p->vrq.level = idle_kind(p) ? VRQ_NORMAL : VRQ_ISO;

@@ -134,7 +134,7 @@ static void change_policy(struct task_struct *p, bool to_vrq)
 }
 
 /* Forget what the task used in another class. The lock of its run queue is held */
-static void begin_anew(struct task_struct *p)
+static void begin_anew(struct rq *rq, struct task_struct *p)
 {
 	p->vrq.used_at = p->se.sum_exec_runtime;
 	p->vrq.woken_at = p->se.sum_exec_runtime;
@@ -145,6 +145,9 @@ static void begin_anew(struct task_struct *p)
 	p->vrq.ahead_until = 0;
 	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
+	/* One that sleeps may be late because of that, as ever */
+	if (task_on_rq_queued(p))
+		vrq_begin_turn(rq, p);
 	vrq_note_affinity(p);
 }
 
@@ -154,7 +157,7 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 
 	change_policy(p, to == &vrq_sched_class);
 	if (to == &vrq_sched_class)
-		begin_anew(p);
+		begin_anew(rq, p);
 	p->sched_class = to;
 	check_class_changing(rq, p, from);
 }
