@@ -19,6 +19,8 @@
 
 /* A core joins a domain only if the domain has fewer CPUs, all threads of its cores counted */
 #define DOMAIN_CPUS	16
+/* All bits of a mask of a domain's CPUs are set for every CPU of the machine, see shared.c */
+#define DOMAIN_CPUS_MAX	(BITS_PER_LONG - 1)
 
 struct vrq_machine vrq_machine __read_mostly = {
 	.next = -1,
@@ -34,9 +36,9 @@ static int __init force_domains(char *text)
 {
 	unsigned int cpus;
 
-	if (!text || kstrtouint(text, 10, &cpus) || !cpus || cpus >= BITS_PER_LONG)
+	if (!text || kstrtouint(text, 10, &cpus) || !cpus || cpus > DOMAIN_CPUS_MAX)
 		pr_warn("sched: sched_vrq_domain=%s is not a number of CPUs from 1 to %d\n",
-			text ?: "", BITS_PER_LONG - 1);
+			text ?: "", DOMAIN_CPUS_MAX);
 	else
 		forced = cpus;
 
@@ -93,7 +95,7 @@ static bool has_room(const struct vrq_domain *domain)
 			       1 : max(cpu_smt_num_threads, 1U);
 
 	return domain->nr_cores < DOMAIN_CPUS / threads &&
-	       domain->nr_cpus < BITS_PER_LONG;
+	       domain->nr_cpus < DOMAIN_CPUS_MAX;
 }
 
 static bool joined(int cpu)
@@ -111,7 +113,7 @@ static struct vrq_domain *domain_of_cache(int cpu)
 		domain = vrq_domain_of(other);
 		if (other == cpu || !joined(other) || domain->isolated)
 			continue;
-		if (on_same_core(cpu, other) && domain->nr_cpus < BITS_PER_LONG)
+		if (on_same_core(cpu, other) && domain->nr_cpus < DOMAIN_CPUS_MAX)
 			return domain;
 		if (!found && has_room(domain))
 			found = domain;

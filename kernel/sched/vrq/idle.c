@@ -98,12 +98,12 @@ static bool clear_idle(struct vrq_domain *domain, unsigned long bit)
  * vrq_clear_idle - this CPU has something to do, or is going offline
  * @rq: its run queue, locked
  *
- * Return: false if somebody had claimed this CPU. If that was to make it look for
- * work, and it does something else, it has to pass the kick on.
+ * Somebody may have claimed this CPU before, to make it look for work. If it does something
+ * else, it has to pass the kick on.
  */
-bool vrq_clear_idle(struct rq *rq)
+void vrq_clear_idle(struct rq *rq)
 {
-	return clear_idle(vrq_domain_of(cpu_of(rq)), vrq_bit_of(cpu_of(rq)));
+	clear_idle(vrq_domain_of(cpu_of(rq)), vrq_bit_of(cpu_of(rq)));
 }
 
 /* Of idle CPUs those whose whole core is idle */

@@ -14,7 +14,7 @@
 extern struct cpumask vrq_work_domains;
 
 void vrq_set_idle(struct rq *rq);
-bool vrq_clear_idle(struct rq *rq);
+void vrq_clear_idle(struct rq *rq);
 int vrq_claim_idle(const struct task_struct *p, int near);
 bool vrq_kick_idle_for(const struct task_struct *p);
 bool vrq_leaves_alone(const struct task_struct *p, int cpu);

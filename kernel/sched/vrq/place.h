@@ -61,7 +61,8 @@
  *    domains: at its wake-ups, at the end of its slices, and when it is taken from elsewhere.
  *  - A CPU without work looks at up to 20 other CPUs that offer something and at 5 domains'
  *    queues, for normal tasks, then for SCHED_IDLE tasks; and again after it has set its bit
- *    in the mask of idle CPUs. Of up to 64 domains it reads whether they have such tasks.
+ *    in the mask of idle CPUs. Of up to 64 domains it reads whether they have such tasks, and
+ *    of the CPUs of those 5 that offer something, whether they offer it to this CPU.
  *
  * Domains that are skipped because of their distance or because of an empty mask do not count.
  *

@@ -91,14 +91,14 @@ void __init vrq_search_init_rq(struct rq *rq)
  * vrq_leave_idle - this CPU has found something to do
  * @rq: its run queue, locked
  *
- * If this CPU was kicked, that may have been for another task than the one it has found. So it
- * passes the kick on.
+ * If this CPU was kicked, now or earlier, that may have been for another task than the one it
+ * has found. So it passes the kick on.
  */
 void vrq_leave_idle(struct rq *rq)
 {
 	vrq_forget_lateness(rq);
-	if (!vrq_clear_idle(rq))
-		pass_kick_on(rq, was_kicked_for(rq));
+	vrq_clear_idle(rq);
+	pass_kick_on(rq, was_kicked_for(rq));
 }
 
 /* Called after the switch to the idle task. Pick again: the locks were held only briefly */

@@ -249,20 +249,28 @@ static struct task_struct *first_with_lock(struct rq *rq, struct task_struct *p,
 	return NULL;
 }
 
-/* The mask queues of another domain with a task that a CPU may run. The lock is held */
-static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu)
+/* Is there a task that a CPU of another domain may run, and a key before @limit? */
+static bool has_task_for(struct vrq_queue *queue, int cpu, s64 limit)
 {
-	unsigned long queues = mask_queues_of(domain), i;
-	struct vrq_queue *queue;
 	enum vrq_level level;
 
+	if (vrq_queue_best_key(queue) >= limit)
+		return false;
+	for (level = 0; level < VRQ_LEVELS; level++) {
+		if (first_allowed(vrq_queue_first_of(queue, level), cpu))
+			return true;
+	}
+
+	return false;
+}
+
+/* The mask queues of another domain where that holds. The lock is held */
+static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu, s64 limit)
+{
+	unsigned long queues = mask_queues_of(domain), i;
+
 	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
-		queue = &domain->mask_queues[i].queue;
-		for (level = 0; level < VRQ_LEVELS; level++) {
-			if (first_allowed(vrq_queue_first_of(queue, level), cpu))
-				break;
-		}
-		if (level == VRQ_LEVELS)
+		if (!has_task_for(&domain->mask_queues[i].queue, cpu, limit))
 			queues &= ~BIT(i);
 	}
 
@@ -297,7 +305,7 @@ static struct task_struct *first_for(struct rq *rq, struct vrq_domain *domain,
 	bool here = domain == vrq_domain_of(cpu_of(rq));
 	unsigned long cpus = here ? vrq_bit_of(cpu_of(rq)) : ~0UL;
 	unsigned long among = here ? mask_queues_of(domain) :
-				     mask_queues_for_cpu(domain, cpu_of(rq));
+				     mask_queues_for_cpu(domain, cpu_of(rq), limit);
 	int tries = TAKE_TRIES;
 	struct vrq_mask_queue *mq;
 	struct task_struct *p;
@@ -476,7 +484,7 @@ static bool kick_for_first(struct vrq_mask_queue *mq)
 	enum vrq_level level;
 	int tries;
 
-	if (!p || !vrq_confined(p))
+	if (!p || !vrq_confined(p) || vrq_one_domain())
 		return p && vrq_kick_idle_for(p);
 
 	for (level = 0; level < VRQ_LEVELS; level++) {
