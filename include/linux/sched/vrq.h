@@ -58,9 +58,10 @@ struct vrq_group;
  * @used_us: what it has used of the CPU lately, see weight.c, us
  * @slept_us: what it has slept in the same time, us
  * @used_at: the CPU time that it had used when @used_us was last computed, ns
- * @since: when it began to wait for its CPU or for its group's limit, or to sleep, ns; 0 for a
- *	sleep for a disk or a lock, and from a wake-up by another task until the task is queued. The 0 of a wake-up
- *	is written under p->pi_lock, all else under the lock of its run queue
+ * @since: when it began to wait for its CPU or for its group's limit, or to sleep, ns; 0 for
+ *	a sleep for a disk or a lock, and from a wake-up by another task until the task is
+ *	queued. The 0 of a wake-up is written under p->pi_lock, all else under the lock of its
+ *	run queue
  * @promoted_at: the CPU time that it had used when @promoted was last set, ns
  * @ahead_until: while the task sleeps, until when it still counts in its group, ns; while it
  *	does not sleep, how much of that time was left when it woke up, ns
