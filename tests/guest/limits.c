@@ -456,7 +456,7 @@ static void beside_a_crowd(void)
 	sleep_ns(2 * SEC);
 	late = latest_nap(&nappers);
 	used = time_of_all(hogs, n) - used;
-	timed_result(set && late && late <= 2 * RR_NS && used >= cpus * SEC * 9 / 10,
+	timed_result(set && late && late <= 2 * RR_NS && near(used, cpus * SEC),
 		     "beside %d hogs with half of the CPUs, naps end %llu us late at most\n", n,
 		     (unsigned long long)(late / 1000));
 	end_nappers(&nappers);

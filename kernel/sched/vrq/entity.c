@@ -875,6 +875,8 @@ void vrq_begin_turn(struct rq *rq, struct task_struct *p)
 
 	p->vrq.deadline = rq_clock(rq);
 	p->vrq.slice = min(p->vrq.slice, 0LL);
+	/* What it used tells nothing of those that it competes with now, see learn_lateness() */
+	p->vrq.renewed_used = p->se.sum_exec_runtime;
 }
 
 /**
@@ -897,8 +899,11 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	/* The level that the task was promoted from may not be its own any longer */
 	if (p->vrq.only_idle != only_idle)
 		p->vrq.promoted = false;
-	/* Not if it only inherits a better priority: then somebody waits for it */
-	if (p->vrq.only_idle && !idle_kind(p))
+	/*
+	 * Not if it only inherits a better priority, because then somebody waits for it. And not
+	 * if it wakes up: vrq_request() has given it a deadline
+	 */
+	if (p->vrq.only_idle && !idle_kind(p) && p->on_rq)
 		vrq_begin_turn(rq, p);
 	p->vrq.only_idle = only_idle;
 	if (p->vrq.promoted)

@@ -156,7 +156,8 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 	const struct sched_class *from = p->sched_class;
 
 	change_policy(p, to == &vrq_sched_class);
-	if (to == &vrq_sched_class)
+	/* It never left VRQ if a switch has failed */
+	if (to == &vrq_sched_class && from != to)
 		begin_anew(rq, p);
 	p->sched_class = to;
 	check_class_changing(rq, p, from);
