@@ -6,8 +6,9 @@
  *  - CPUs of its own domain. It takes a task that waits for one of them if that task should
  *    run before all tasks that wait here, by half a turn, see look_near().
  *  - one other domain, the next one each time. It takes the first task in the shared queue
- *    there, or in the queue of one of the CPUs there, if that task should run before all tasks
- *    that wait here, by a margin that grows with the distance, see margin_of().
+ *    there if that task should run before all tasks that wait here, by a margin that grows
+ *    with the distance. It also takes the first task in the queue of one of the CPUs there,
+ *    with a margin that is a turn greater.
  *
  * Deadlines on all CPUs are in one order, so domains need no other balancing.
  *
@@ -35,17 +36,30 @@ void __init vrq_even_init_rq(struct rq *rq)
 }
 
 /*
- * The margin by which a task that waits elsewhere must be earlier to be taken, ns: half a turn
- * on the same node, a whole one on the next, one and a half further away. From another domain
- * it is a turn more, unless a move would even out the load of the two domains. So a task moves
- * against the load only if what runs here is ahead of its share by that much.
+ * The margin by which a task in another domain must be earlier to be taken, ns: half a
+ * turn on the same node, a whole one on the next, one and a half further away
  */
-static s64 margin_of(const struct vrq_domain *own, const struct vrq_domain *other,
-		     const struct task_struct *curr)
+static s64 far_margin(const struct vrq_domain *own, const struct vrq_domain *other,
+		      const struct task_struct *curr)
 {
-	s64 turn = vrq_turn_of(curr), margin = turn / 2 * (1 + vrq_distance(own, other));
+	s64 half_turn = vrq_turn_of(curr) / 2;
 
-	return own == other || vrq_evens_out(other, own, curr) ? margin : margin + turn;
+	return half_turn + half_turn * vrq_distance(own, other);
+}
+
+/*
+ * The margin for a task that waits in the queue of one CPU, whose cache has its data. In the
+ * same domain this is half a turn. In another domain it is a turn more than the margin for the
+ * shared queue there, unless a move would even out the load of the two domains. So only a task
+ * that is ahead of its share by that much gives way.
+ */
+static s64 queue_margin(const struct vrq_domain *own, const struct vrq_domain *other,
+			const struct task_struct *curr)
+{
+	s64 margin = far_margin(own, other, curr);
+
+	return own == other || vrq_evens_out(other, own, curr) ? margin :
+								 margin + vrq_turn_of(curr);
 }
 
 /* One CPU of a domain, the next one each time */
@@ -81,7 +95,7 @@ static bool goes_first(struct rq *rq, const struct task_struct *curr, s64 key)
 static void look_afar(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *own = vrq_domain_of(cpu_of(rq)), *other;
-	s64 margin, key;
+	s64 key;
 	int cpu;
 
 	if (vrq_one_domain() || own->isolated)
@@ -91,9 +105,9 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 	if (other == own || other->isolated)
 		return;
 
-	margin = margin_of(own, other, curr);
 	key = vrq_shared_key_of_any(other);
-	if (key != VRQ_KEY_NONE && goes_first(rq, curr, key + margin)) {
+	if (key != VRQ_KEY_NONE &&
+	    goes_first(rq, curr, key + far_margin(own, other, curr))) {
 		rq->vrq.pull_from = other->leader;
 		resched_curr(rq);
 		return;
@@ -101,7 +115,8 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 
 	cpu = cpu_in_turn(other, &rq->vrq.next_afar);
 	key = vrq_queue_best_key(&cpu_rq(cpu)->vrq.queue);
-	if (key != VRQ_KEY_NONE && goes_first(rq, curr, key + margin)) {
+	if (key != VRQ_KEY_NONE &&
+	    goes_first(rq, curr, key + queue_margin(own, other, curr))) {
 		rq->vrq.pull_from_cpu = cpu;
 		resched_curr(rq);
 	}
@@ -127,7 +142,7 @@ static void look_afar(struct rq *rq, struct task_struct *curr)
 static bool look_near(struct rq *rq, struct task_struct *curr)
 {
 	struct vrq_domain *domain = vrq_domain_of(cpu_of(rq));
-	s64 margin = margin_of(domain, domain, curr), best = VRQ_KEY_NONE, key;
+	s64 margin = queue_margin(domain, domain, curr), best = VRQ_KEY_NONE, key;
 	int tries, cpu, from = -1;
 
 	if (!READ_ONCE(vrq_interactive))
@@ -179,7 +194,7 @@ static struct task_struct *pull_shared(struct rq *rq, struct task_struct *p, boo
 	if (!cpu_active(cpu_of(rq)))
 		return NULL;
 
-	limit = vrq_key(p) - margin_of(own, other, p);
+	limit = vrq_key(p) - far_margin(own, other, p);
 
 	return vrq_shared_key_of_any(other) < limit ?
 	       vrq_take_shared(rq, other, limit, missed) : NULL;
@@ -196,7 +211,7 @@ static struct task_struct *pull_queued(struct rq *rq, struct task_struct *p, boo
 	if (!cpu_active(cpu_of(rq)))
 		return NULL;
 
-	limit = vrq_key(p) - margin_of(own, vrq_domain_of(cpu), p);
+	limit = vrq_key(p) - queue_margin(own, vrq_domain_of(cpu), p);
 
 	return vrq_take_offered(rq, cpu, VRQ_IDLE, limit, missed);
 }
