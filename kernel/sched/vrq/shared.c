@@ -249,7 +249,7 @@ static struct task_struct *first_with_lock(struct rq *rq, struct task_struct *p,
 	return NULL;
 }
 
-/* Is there a task that a CPU of another domain may run, and a key before @limit? */
+/* Does a task wait before @limit, and one of the first few that @cpu, elsewhere, may run? */
 static bool has_task_for(struct vrq_queue *queue, int cpu, s64 limit)
 {
 	enum vrq_level level;
@@ -264,7 +264,7 @@ static bool has_task_for(struct vrq_queue *queue, int cpu, s64 limit)
 	return false;
 }
 
-/* The mask queues of another domain where that holds. The lock is held */
+/* The mask queues of another domain where has_task_for() is true. The lock is held */
 static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu, s64 limit)
 {
 	unsigned long queues = mask_queues_of(domain), i;
@@ -278,8 +278,8 @@ static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu, s64
 }
 
 /*
- * The same of a mask queue: of the level that is to be picked first or, if this CPU may not run
- * the first tasks of that, of another one
+ * first_with_lock() of a mask queue: of the level that is to be picked first or, if this CPU may
+ * not run the first tasks of that, of another one
  */
 static struct task_struct *first_of_queue(struct rq *rq, struct vrq_queue *queue, s64 limit,
 					  int *tries, bool *missed)
