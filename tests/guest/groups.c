@@ -829,22 +829,25 @@ static void alone_in_its_group(void)
 		     percent(used, 3 * SEC * cpus), ms);
 }
 
+#define CROWD_A_CPU	15
+
 /*
  * What many tasks did not get while their group was idle they do not make up for: others are
  * served as soon as ever.
  */
 static void idle_no_longer(void)
 {
+	int n = CROWD_A_CPU * cpus;
 	struct nappers nappers;
 	struct crew *crowd;
-	uint64_t late;
+	struct naps naps;
 	bool set;
 
-	if (15 * cpus > MAX_CREW) {
-		ksft_test_result_skip("no room for %d hogs\n", 15 * cpus);
+	if (n > MAX_CREW) {
+		ksft_test_result_skip("no room for %d hogs\n", n);
 		return;
 	}
-	crowd = hire_hogs("a", 0, 15 * cpus);
+	crowd = hire_hogs("a", 0, n);
 	hire_hogs("b", 0, 2 * cpus);
 	set = group_put("a", "cpu.idle", "1");
 	begin();
@@ -854,10 +857,10 @@ static void idle_no_longer(void)
 	forget_naps(&nappers);
 	set = group_put("a", "cpu.idle", "0") && set;
 	sleep_ns(SEC / 2);
-	late = latest_nap(&nappers);
-	vrq_result(set && late && late <= 4 * RR_NS,
-		   "a group of %d hogs is idle no longer: naps end %llu us late at most\n", 15 * cpus,
-		   (unsigned long long)(late / 1000));
+	naps = all_naps(&nappers);
+	vrq_result(set && naps.n && naps.latest <= 4 * RR_NS,
+		   "a group of %d hogs is idle no longer: naps end %llu us late at most\n", n,
+		   (unsigned long long)(naps.latest / 1000));
 	end_nappers(&nappers);
 	dismiss();
 }

@@ -433,14 +433,15 @@ static void wait_after_refill(void)
 /*
  * When the limit of a group with many tasks is refilled, all of them have been stopped for a
  * while. They do not make up for that: who is outside is served as soon as beside a group
- * without a limit.
+ * without a limit. In several domains, a nap may now and then be late all the same.
  */
 static void beside_a_crowd(void)
 {
 	struct nappers nappers;
 	int n = CROWD_A_CPU * cpus;
-	uint64_t late, used;
 	pid_t hogs[MAX_HOGS];
+	struct naps naps;
+	uint64_t used;
 	bool set;
 
 	if (n > MAX_HOGS)
@@ -454,11 +455,11 @@ static void beside_a_crowd(void)
 	used = time_of_all(hogs, n);
 	forget_naps(&nappers);
 	sleep_ns(2 * SEC);
-	late = latest_nap(&nappers);
+	naps = all_naps(&nappers);
 	used = time_of_all(hogs, n) - used;
-	timed_result(set && late && late <= 2 * RR_NS && near(used, cpus * SEC),
-		     "beside %d hogs with half of the CPUs, naps end %llu us late at most\n", n,
-		     (unsigned long long)(late / 1000));
+	timed_result(set && naps.n && naps.late * 100 <= naps.n && near(used, cpus * SEC),
+		     "beside %d hogs with half of the CPUs, %u of %u naps end late, by %llu us at most\n",
+		     n, naps.late, naps.n, (unsigned long long)(naps.latest / 1000));
 	end_nappers(&nappers);
 	finish_all(hogs, n);
 	drop_group("limit");

@@ -12,14 +12,22 @@
 #define NAP_NS		(7 * MSEC)
 #define NAP_WORK_NS	(MSEC / 20)
 
+/* A nap that ends later than this is late, ns */
+#define NAP_LATE_NS	(2 * RR_NS)
+
+struct naps {
+	uint64_t latest;	/* how late one ended at the most, ns */
+	unsigned int n, late;	/* how many there were, and how many of them were late */
+};
+
 struct nappers {
-	volatile uint64_t *latest;	/* how late the naps of each ended at the most, ns */
+	volatile struct naps *naps;	/* of each */
 	pid_t pids[WATCHED];
 };
 
 static inline void nap_and_work(void *arg)
 {
-	volatile uint64_t *latest = arg;
+	volatile struct naps *naps = arg;
 	uint64_t due, late;
 
 	be_normal();
@@ -27,19 +35,21 @@ static inline void nap_and_work(void *arg)
 		due = now_ns() + NAP_NS;
 		sleep_until(due);
 		late = now_ns() - due;
-		if (late > *latest)
-			*latest = late;
+		if (late > naps->latest)
+			naps->latest = late;
+		naps->n++;
+		naps->late += late > NAP_LATE_NS;
 		use_ns(NAP_WORK_NS);
 	}
 }
 
 static inline struct nappers start_nappers(void)
 {
-	struct nappers nappers = { .latest = shared(WATCHED * sizeof(uint64_t)) };
+	struct nappers nappers = { .naps = shared(WATCHED * sizeof(*nappers.naps)) };
 	int i;
 
 	for (i = 0; i < WATCHED; i++)
-		nappers.pids[i] = spawn(nap_and_work, (void *)&nappers.latest[i]);
+		nappers.pids[i] = spawn(nap_and_work, (void *)&nappers.naps[i]);
 	return nappers;
 }
 
@@ -49,22 +59,25 @@ static inline void forget_naps(struct nappers *nappers)
 	int i;
 
 	for (i = 0; i < WATCHED; i++)
-		nappers->latest[i] = 0;
+		nappers->naps[i] = (struct naps) { 0 };
 }
 
-/* How late a nap ended at the most since then, ns; 0 if one of them had none */
-static inline uint64_t latest_nap(const struct nappers *nappers)
+/* What they all had since then; n is 0 if one of them had none */
+static inline struct naps all_naps(const struct nappers *nappers)
 {
-	uint64_t latest = 0;
+	struct naps all = { 0 }, one;
 	int i;
 
 	for (i = 0; i < WATCHED; i++) {
-		if (!nappers->latest[i])
-			return 0;
-		if (nappers->latest[i] > latest)
-			latest = nappers->latest[i];
+		one = nappers->naps[i];
+		if (!one.n)
+			return (struct naps) { 0 };
+		all.n += one.n;
+		all.late += one.late;
+		if (one.latest > all.latest)
+			all.latest = one.latest;
 	}
-	return latest;
+	return all;
 }
 
 static inline void end_nappers(struct nappers *nappers)
