@@ -858,17 +858,13 @@ void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 	child->vrq.level = vrq_policy_level(child);
 }
 
-/**
- * vrq_begin_turn - a task begins to compete with others
- * @rq: the run queue of @p, locked, its clock updated
- * @p: the task, in no queue
- *
- * It was of another class, or ran only when nobody else wanted the CPU, and so it has not been
- * late. It gets a new slice when it is queued, and still owes what it owed. Otherwise many
- * such tasks at once would run before all others for a slice each: when 60 hogs were no longer
- * SCHED_IDLE, 40 ms for a task that wakes up meanwhile, on 4 CPUs.
+/*
+ * A task begins to compete with others. It ran only when nobody else wanted the CPU, and so it
+ * has not been late. It gets a new slice when it is queued, and still owes what it owed.
+ * Otherwise many such tasks at once would run before all others for a slice each: when 60 hogs
+ * were no longer SCHED_IDLE, 40 ms for a task that wakes up meanwhile, on 4 CPUs.
  */
-void vrq_begin_turn(struct rq *rq, struct task_struct *p)
+static void begin_turn(struct rq *rq, struct task_struct *p)
 {
 	if (p->vrq.deadline >= rq_clock(rq))
 		return;
@@ -904,7 +900,7 @@ void vrq_update_entity(struct rq *rq, struct task_struct *p)
 	 * if it wakes up: vrq_request() has given it a deadline
 	 */
 	if (p->vrq.only_idle && !idle_kind(p) && p->on_rq)
-		vrq_begin_turn(rq, p);
+		begin_turn(rq, p);
 	p->vrq.only_idle = only_idle;
 	if (p->vrq.promoted)
 		p->vrq.level = idle_kind(p) ? VRQ_NORMAL : VRQ_ISO;

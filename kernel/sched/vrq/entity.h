@@ -84,7 +84,6 @@ void vrq_defer(struct rq *rq, struct task_struct *p,
 void vrq_lend_deadline(struct task_struct *from, struct task_struct *to, u64 now);
 void vrq_fork_slice(struct rq *rq, struct task_struct *parent,
 		    struct task_struct *child);
-void vrq_begin_turn(struct rq *rq, struct task_struct *p);
 void vrq_update_entity(struct rq *rq, struct task_struct *p);
 
 #endif /* _KERNEL_SCHED_VRQ_ENTITY_H */

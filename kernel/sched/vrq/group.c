@@ -581,6 +581,43 @@ void vrq_group_note_settings(void)
 	}
 }
 
+/* Forget what a group had to do of late, and sum up what it has to do now */
+static void begin_anew(struct vrq_group *group)
+{
+	enum vrq_kind kind;
+
+	for (kind = 0; kind < VRQ_KINDS; kind++) {
+		atomic64_set(&group->mean[kind], 0);
+		atomic64_set(&group->ahead[kind], 0);
+		atomic64_set(&group->peak[kind], 0);
+		WRITE_ONCE(group->since[kind], jiffies - 1);
+	}
+	sum_up(group, 0);
+}
+
+/**
+ * vrq_group_begin_anew - bring all groups up to date: the scheduler has been changed
+ *
+ * All CPUs are stopped, and the tasks that are runnable have been queued. What groups had to
+ * do under VRQ before tells nothing of the time to come. Groups are summed up twice: what a
+ * group counts for in its parent has to be known first, and then factors follow from those of
+ * the parents.
+ */
+void vrq_group_begin_anew(void)
+{
+	struct task_group *tg;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (tg->vrq)
+			begin_anew(tg->vrq);
+	}
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (tg->vrq)
+			sum_up_from(tg->vrq, 0);
+	}
+}
+
 /*
  * The weight that the group of a task is taken to have: at least what is queued on this CPU,
  * which is newer than the last sum. So if many tasks wake up here at once, all of them count.

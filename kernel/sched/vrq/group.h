@@ -144,6 +144,7 @@ void vrq_group_note_ahead(struct rq *rq, const struct task_struct *p, s64 ahead)
 void vrq_group_sum_up(const struct task_struct *p);
 void vrq_group_tick(void);
 void vrq_group_note_settings(void);
+void vrq_group_begin_anew(void);
 u64 __vrq_group_weight(const struct vrq_group *group, const struct task_struct *p,
 		       enum vrq_factor which, u64 own);
 
@@ -198,6 +199,7 @@ static inline void vrq_group_note_ahead(struct rq *rq, const struct task_struct 
 static inline void vrq_group_sum_up(const struct task_struct *p) { }
 static inline void vrq_group_tick(void) { }
 static inline void vrq_group_note_settings(void) { }
+static inline void vrq_group_begin_anew(void) { }
 static inline bool vrq_in_group(const struct task_struct *p) { return false; }
 static inline bool vrq_group_is_idle(const struct task_struct *p) { return false; }
 static inline u64 vrq_group_weight(const struct task_struct *p, enum vrq_factor which,

@@ -189,6 +189,22 @@ void vrq_load_tick(int cpu)
 }
 
 /**
+ * vrq_load_begin_anew - bring all sums up to date: the scheduler has been changed
+ *
+ * All CPUs are stopped. Sums of a domain are taken twice, because what its confined tasks
+ * count for depends on the sum of the machine.
+ */
+void vrq_load_begin_anew(void)
+{
+	int round, leader;
+
+	for (round = 0; round < 2; round++) {
+		for_each_cpu(leader, &vrq_machine.domains)
+			sum_up(vrq_domain_led_by(leader));
+	}
+}
+
+/**
  * vrq_load_of_machine - what there is to do for all CPUs that are not isolated
  *
  * Return: the load.

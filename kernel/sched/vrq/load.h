@@ -59,6 +59,7 @@ void vrq_load_add(struct rq *rq, const struct task_struct *p, int sign);
 void vrq_load_recount(struct rq *rq, const struct task_struct *p,
 		      const struct vrq_counts *before);
 void vrq_load_tick(int cpu);
+void vrq_load_begin_anew(void);
 struct vrq_load vrq_load_of_machine(void);
 bool vrq_evens_out(const struct vrq_domain *from, const struct vrq_domain *to,
 		   const struct task_struct *p);

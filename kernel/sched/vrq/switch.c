@@ -35,6 +35,7 @@
 #include "entity.h"
 #include "group.h"
 #include "limit.h"
+#include "load.h"
 #include "switch.h"
 #include "../pelt.h"
 
@@ -145,9 +146,6 @@ static void begin_anew(struct rq *rq, struct task_struct *p)
 	p->vrq.ahead_until = 0;
 	p->vrq.passed_over_ms = 0;
 	p->vrq.place = VRQ_NOWHERE;
-	/* One that sleeps may be late because of that, as ever */
-	if (task_on_rq_queued(p))
-		vrq_begin_turn(rq, p);
 	vrq_note_affinity(p);
 }
 
@@ -194,6 +192,36 @@ static void put_all_in(struct move *move)
 	list_for_each_entry_safe(p, next, &move->queued, vrq.moved) {
 		list_del(&p->vrq.moved);
 		do_locked(put_in, p, move);
+	}
+}
+
+/* Give a queued task a slice, and a deadline for the load as it is known now */
+static void begin_turn(struct rq *rq, struct task_struct *p, struct move *move)
+{
+	/* For the running one it is too late */
+	if (!task_on_rq_queued(p) || p == move->running)
+		return;
+
+	dequeue_task(rq, p, DEQUEUE_SAVE | DEQUEUE_NOCLOCK);
+	p->vrq.deadline = rq_clock(rq);
+	p->vrq.slice = 0;
+	enqueue_task(rq, p, ENQUEUE_RESTORE | ENQUEUE_NOCLOCK);
+}
+
+/*
+ * All tasks are queued by now. Before, it was not known how many there are, neither in their
+ * groups nor on the machine. With deadlines from that time, all of 120 hogs ran before tasks
+ * that woke up after one switch in four: for 56 ms, on 8 CPUs.
+ */
+static void begin_turns(struct move *move)
+{
+	struct task_struct *g, *p;
+
+	vrq_group_begin_anew();
+	vrq_load_begin_anew();
+	for_each_process_thread(g, p) {
+		if (p->sched_class == move->to && READ_ONCE(p->on_rq))
+			do_locked(begin_turn, p, move);
 	}
 }
 
@@ -266,6 +294,8 @@ static int move_all(struct move *move, bool to_vrq)
 	if (to_vrq)
 		begin_groups_anew();
 	put_all_in(move);
+	if (to_vrq)
+		begin_turns(move);
 
 	return 0;
 }
