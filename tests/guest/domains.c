@@ -41,7 +41,8 @@ static long long moves(void)
 
 /*
  * Two hogs for each of the first @width CPUs and one for each of the others, all free
- * to go where they want from now on
+ * to go where they want from now on. Within one second a task may be off by up to 5% where a
+ * domain is small, if it is there just when there is one task less than its part.
  */
 static void evens_out(int cpus, int width)
 {
@@ -61,11 +62,11 @@ static void evens_out(int cpus, int width)
 	for (i = 0; i < n; i++)
 		confine(pids[i], ~0ULL);
 	sleep_ns(SEC);
-	per_mille = deviation(pids, n, SEC);
+	per_mille = deviation(pids, n, 3 * SEC);
 	finish_all(pids, n);
 	moved = moves() - before;
 	timed_result(per_mille <= 20 && moved > 0,
-		     "%d hogs, two for each of %d CPUs, one for the other %d, have equal shares after 1 s, to %llu of 1,000, by %lld moves\n",
+		     "%d hogs, two for each of %d CPUs, one for the other %d, have equal shares from 1 s on, to %llu of 1,000, by %lld moves\n",
 		     n, width, cpus - width, (unsigned long long)per_mille, moved);
 }
 
