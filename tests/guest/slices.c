@@ -136,6 +136,82 @@ static void turns_take_as_long(void)
 			 "two hogs take turns of the length that was set\n");
 }
 
+#define CROWD		100
+#define BURST_NS	(9 * 1000)
+#define NAP_NS		(MSEC / 10 * 3)
+/* One of them works over a tick if the tick is due after 1 to 2 times this */
+#define LONGER_NS	(MSEC / 16)
+
+/* How long it took to work over a tick */
+struct longer {
+	uint64_t tick, tick_ns;	/* when there was one, and the time between two */
+	uint64_t longest;
+	unsigned int n;
+};
+
+static void find_ticks(struct longer *longer)
+{
+	uint64_t before = clock_ns(CLOCK_MONOTONIC_COARSE);
+	struct timespec length;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &length);
+	longer->tick_ns = length.tv_nsec;
+	while (clock_ns(CLOCK_MONOTONIC_COARSE) == before)
+		;
+	longer->tick = now_ns();
+}
+
+static void short_bursts(void *arg)
+{
+	uint64_t start, end, took, next = 0, nap = NAP_NS;
+	struct longer *longer = arg;
+
+	be_normal();
+	pin(0, 0);
+	for (;; sleep_ns(nap)) {
+		use_ns(BURST_NS);
+		if (!longer)
+			continue;
+		/* Naps of different lengths, because all of them may fall into step with the ticks */
+		nap = NAP_NS + (nap + BURST_NS) % MSEC;
+		start = now_ns();
+		end = start + longer->tick_ns - (start - longer->tick) % longer->tick_ns;
+		if (start < next || end < start + LONGER_NS || end > start + 2 * LONGER_NS)
+			continue;
+		while (now_ns() < end + BURST_NS)
+			;
+		took = now_ns() - start;
+		next = now_ns() + 20 * MSEC;
+		longer->n++;
+		if (took > longer->longest)
+			longer->longest = took;
+	}
+}
+
+/*
+ * A tick finds that a task needs more than it usually does. The task waits for as long as that
+ * takes at its share, not as if it needed all of the time until the next tick, for which it
+ * would wait for 100 ms here.
+ */
+static void a_little_more(void)
+{
+	struct longer *longer = shared(sizeof(*longer));
+	pid_t pids[CROWD];
+	int i;
+
+	find_ticks(longer);
+	for (i = 0; i < CROWD; i++)
+		pids[i] = spawn(short_bursts, i ? NULL : longer);
+	sleep_ns(SEC / 2);
+	longer->longest = 0;
+	longer->n = 0;
+	sleep_ns(SEC);
+	ksft_test_result(longer->n >= 4 && longer->longest <= 60 * MSEC,
+			 "of %d tasks with short bursts, one that works over a tick takes %llu us at most, %u times\n",
+			 CROWD, (unsigned long long)(longer->longest / 1000), longer->n);
+	finish_all(pids, CROWD);
+}
+
 static void proc_tells(void)
 {
 	static const char * const rows[] = {
@@ -160,7 +236,7 @@ int main(void)
 	int cpus = online_cpus();
 
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	be_supervisor();
 	reads_back();
 	be_supervisor();
@@ -168,10 +244,12 @@ int main(void)
 		equal_shares("on one CPU", pinned_hog_with_slice, 1);
 		equal_shares("on all CPUs", hog_with_slice, cpus);
 		turns_take_as_long();
+		a_little_more();
 	} else {
 		ksft_test_result_skip("on one CPU: VRQ's promise\n");
 		ksft_test_result_skip("on all CPUs: VRQ's promise\n");
 		ksft_test_result_skip("length of turns: VRQ's rule\n");
+		ksft_test_result_skip("a little more: VRQ's promise\n");
 	}
 	proc_tells();
 	ksft_finished();
