@@ -718,12 +718,16 @@ static void extend(struct task_struct *p, s64 more)
  * vrq_extend_slice - a task has used what it was thought to need, and goes on
  * @p: the task, running, the lock of its run queue held
  *
- * It gets as much again, and at least what brings it to the next tick, until it has
- * had a whole slice.
+ * It gets as much as it has used since it woke up, or as it was thought to need if that is
+ * more, until it has had a whole slice. Most tasks need a little more: an interrupt may have
+ * used up their slice. If they got enough to come to the next tick, and a deadline to match,
+ * one of 100 short sleepers on a CPU waited for 100 ms after that, once in some seconds.
  */
 void vrq_extend_slice(struct task_struct *p)
 {
-	extend(p, max_t(s64, request_of(p), TICK_NSEC) - p->vrq.slice);
+	s64 used = p->se.sum_exec_runtime - p->vrq.woken_at;
+
+	extend(p, max(request_of(p), used) - p->vrq.slice);
 }
 
 /**
