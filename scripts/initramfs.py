@@ -70,6 +70,16 @@ class Archive:
         if not path:
             raise Failure(f"{name} is missing; run: make setup")
         self.copy(path)
+        self.libraries_of(path)
+
+    def own(self, path, name):
+        """A program of ours under another name: the archive is the same wherever the repository is."""
+        self.directory(Path("/", name).parent)
+        self.put(name, 0o100755, Path(path).read_bytes())
+        self.libraries_of(path)
+
+    def libraries_of(self, path):
+        """The libraries that a program is linked with."""
         # it fails for a script or a static program, which want no libraries
         try:
             libraries = re.findall(r"(/\S+) \(0x", run("ldd", path))

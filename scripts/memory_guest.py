@@ -37,7 +37,11 @@ TOOLS = "bash cat mkdir mount setsid sh sleep stty"
 
 
 def root(tools):
-    """A root file system in which init.sh runs /command, with these tools of this machine, if they are there."""
+    """A root file system in which init.sh runs /command, with these tools of this machine, if they are there.
+
+    Without ld.so.cache, which tells what else is installed here: libraries are found without it, and
+    the same guest is the same on another machine.
+    """
     archive = Archive()
     archive.console()
     archive.links_of_root()
@@ -46,8 +50,6 @@ def root(tools):
     for tool in sorted({*TOOLS.split(), *tools}):
         if shutil.which(tool):
             archive.program(tool)
-    if (cache := Path("/etc/ld.so.cache")).exists():
-        archive.copy(cache)
     archive.put("init", 0o100755, INIT.read_bytes())
     return archive
 

@@ -18,6 +18,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import containers
 import guest
@@ -32,6 +33,8 @@ from processes import at_once
 from tap import tap_lines
 
 TESTS = BUILD / "tests/guest"
+# Where a guest in virtual time has them: what happens there must not depend on where this repository is
+TESTS_IN_GUEST = Path("/tests")
 # Of make matrix: 32 bits, sleeping locks and threads for interrupts, no groups
 MATRIX_ROWS = ["i386-rt-no-groups"]
 # One test program may take this long, in the guest's time
@@ -308,15 +311,15 @@ DISTANCES = "sed 's/^/# distances /;s/ /,/3g' /sys/devices/system/node/node*/dis
 TOOLS = "lscpu sed sort timeout"
 
 
-def guest_script(plan):
-    """A shell script that runs the programs one after the other; none is disturbed by what it prints."""
+def guest_script(plan, tests):
+    """A shell script that runs programs of this directory one after the other; none is disturbed by what it prints."""
     lines = [SHAPE]
     if plan.topology and TOPOLOGIES[plan.topology].line:
         lines.append(DISTANCES)
     for program in plan.programs:
         lines += [
             f"echo '# program {program}'",
-            f"timeout -s KILL {TEST_SECONDS} {TESTS}/{program} > /tmp/said 2>&1",
+            f"timeout -s KILL {TEST_SECONDS} {tests}/{program} > /tmp/said 2>&1",
             "status=$?; cat /tmp/said",
             "printf '\\n# status %s\\n' $status",
         ]
@@ -371,7 +374,6 @@ def topology_check(plan, output, count):
 
 def boot(plan):
     """Boot a guest that runs the plan's programs; returns its Result."""
-    script = guest_script(plan)
     options = {
         "mode": plan.mode,
         "cpus": plan.cpus,
@@ -381,18 +383,18 @@ def boot(plan):
         "name": plan.name,
     }
     if plan.mode == "parallel":
-        return guest.run_in_guest(f"export HOST_STOPS_CPUS=1\n{script}", **options)
+        return guest.run_in_guest(f"export HOST_STOPS_CPUS=1\n{guest_script(plan, TESTS)}", **options)
     # All CPUs share the instructions of one: a program that starts hundreds of children
     # as a real-time task may need more of a second than such tasks have
     options["append"] += " sysctl.kernel.sched_rt_runtime_us=-1"
     root = memory_guest.root(TOOLS.split())
     for program in plan.programs:
-        root.program(TESTS / program)
+        root.own(TESTS / program, str(TESTS_IN_GUEST / program)[1:])
     if plan.short_turns:
         options["round_us"] = memory_guest.short_round(plan.cpus)
     # the line that names the scheduler is not a warning
     options["append"] += " loglevel=7"
-    archive = root.content() + memory_guest.command(script)
+    archive = root.content() + memory_guest.command(guest_script(plan, TESTS_IN_GUEST))
     return memory_guest.boot(archive, image=image_path(), seed=number("SEED", 1), **options)
 
 

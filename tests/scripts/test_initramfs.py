@@ -43,3 +43,15 @@ def test_a_program_brings_its_libraries():
     archive = Archive()
     archive.program("sh")
     assert any("ld-linux" in name for name in archive.names)
+
+
+def test_our_own_program_is_the_same_from_anywhere(tmp_path):
+    archives = []
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "program").write_text("#!/bin/sh\n")
+        archive = Archive()
+        archive.own(tmp_path / place / "program", "tests/program")
+        archives.append(archive.content())
+    assert names(archives[0]) == ["tests", "tests/program", "TRAILER!!!"]
+    assert archives[0] == archives[1]
