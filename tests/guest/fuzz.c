@@ -864,8 +864,9 @@ static uint64_t all_calls(void)
 }
 
 /*
- * Until all have ended: every half a second groups are thawed and one worker is brought home.
- * How many come to no end.
+ * Until all have ended: groups are thawed and one worker is brought home, again and again. One
+ * that has moved itself into a group with a low limit makes hardly any calls until then. How
+ * many come to no end.
  */
 static int supervise(bool vrq, uint64_t calls)
 {
@@ -877,11 +878,10 @@ static int supervise(bool vrq, uint64_t calls)
 		seen_at[i] = start;
 	for (turn = 0; left && !lost; turn++) {
 		sleep_ns(100 * MSEC);
-		if (turn % 5 == 0) {
+		if (turn % 5 == 0)
 			thaw_groups();
-			if (area->workers[turn / 5 % n_workers].pid)
-				bring_home(area->workers[turn / 5 % n_workers].pid);
-		}
+		if (area->workers[turn % n_workers].pid)
+			bring_home(area->workers[turn % n_workers].pid);
 		if (turn % 20 == 0)
 			put(ACTIVE, vrq ? "vrq" : "fair");
 		left = 0;
