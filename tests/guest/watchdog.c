@@ -216,6 +216,14 @@ static void eager_hog(void *arg)
 	hog(arg);
 }
 
+static void renice_a_quarter(const pid_t *pids, unsigned int n, int nice)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i += 4)
+		setpriority(PRIO_PROCESS, pids[i], nice);
+}
+
 /*
  * Each waits 57 ms for its turn. What is left of that counts 41 times as long at nice 19, so
  * that some wait for two seconds, with all right: two of five, on the average. Three of four
@@ -233,12 +241,10 @@ static void reniced(void)
 	sleep_ns(SEC / 2);
 	set_stall(STALL_MS);
 	for (round = 0; round < 4; round++) {
-		for (i = 0; i < ARRAY_SIZE(pids); i += 4)
-			setpriority(PRIO_PROCESS, pids[i], 19);
+		renice_a_quarter(pids, ARRAY_SIZE(pids), 19);
 		waited += not_run_within(pids, ARRAY_SIZE(pids), SEC);
-		sleep_ns(SEC);
-		for (i = 0; i < ARRAY_SIZE(pids); i += 4)
-			setpriority(PRIO_PROCESS, pids[i], -20);
+		sleep_ns((QUIET_S - 1) * SEC);
+		renice_a_quarter(pids, ARRAY_SIZE(pids), -20);
 		sleep_ns(SEC / 2);
 	}
 	ksft_test_result(under_vrq() && number_after(FALLBACKS, "") == before && waited,
