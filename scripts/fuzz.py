@@ -18,7 +18,7 @@ import guest
 import memory_guest
 from common import choice, main_wrapper, number, say
 from kernel import image_path
-from run_tests import TESTS, build_tests
+from run_tests import TESTS, TESTS_IN_GUEST, build_tests
 from tap import tap_lines
 
 # Of the host's time; a run of many calls takes hours
@@ -28,9 +28,9 @@ TIMEOUT = 4 * 3600
 def fuzz(mode, sched, cpus, arguments):
     """Run the fuzzer in a guest; returns the Result."""
     root = memory_guest.root(["timeout"])
-    root.program(TESTS / "fuzz")
+    root.own(TESTS / "fuzz", TESTS_IN_GUEST)
     host = "export HOST_STOPS_CPUS=1; " if mode == "parallel" else ""
-    archive = root.content() + memory_guest.command(f"{host}{TESTS}/fuzz {arguments}\n")
+    archive = root.content() + memory_guest.command(f"{host}{TESTS_IN_GUEST}/fuzz {arguments}\n")
     return memory_guest.boot(
         archive,
         image=image_path(),

@@ -72,10 +72,10 @@ class Archive:
         self.copy(path)
         self.libraries_of(path)
 
-    def own(self, path, name):
-        """A program of ours under another name: the archive is the same wherever the repository is."""
-        self.directory(Path("/", name).parent)
-        self.put(name, 0o100755, Path(path).read_bytes())
+    def own(self, path, directory):
+        """A program of ours, in a directory of the guest: the archive is the same wherever the repository is."""
+        self.directory(directory)
+        self.put(str(directory / path.name)[1:], 0o100755, path.read_bytes())
         self.libraries_of(path)
 
     def libraries_of(self, path):

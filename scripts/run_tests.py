@@ -389,7 +389,7 @@ def boot(plan):
     options["append"] += " sysctl.kernel.sched_rt_runtime_us=-1"
     root = memory_guest.root(TOOLS.split())
     for program in plan.programs:
-        root.own(TESTS / program, str(TESTS_IN_GUEST / program)[1:])
+        root.own(TESTS / program, TESTS_IN_GUEST)
     if plan.short_turns:
         options["round_us"] = memory_guest.short_round(plan.cpus)
     # the line that names the scheduler is not a warning

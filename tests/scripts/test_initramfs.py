@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
+from pathlib import Path
+
 from initramfs import Archive, entry
 
 
@@ -51,7 +53,7 @@ def test_our_own_program_is_the_same_from_anywhere(tmp_path):
         (tmp_path / place).mkdir()
         (tmp_path / place / "program").write_text("#!/bin/sh\n")
         archive = Archive()
-        archive.own(tmp_path / place / "program", "tests/program")
+        archive.own(tmp_path / place / "program", Path("/tests"))
         archives.append(archive.content())
     assert names(archives[0]) == ["tests", "tests/program", "TRAILER!!!"]
     assert archives[0] == archives[1]
