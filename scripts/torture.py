@@ -28,6 +28,7 @@ import shlex
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import guest
 import memory_guest
@@ -40,6 +41,8 @@ from tap import tap_lines
 
 SOURCES = TOP / "tests/torture"
 STORM = BUILD / "torture/storms"
+# Where both are in a guest
+IN_GUEST = Path("/torture")
 MODES = ["virtual", "parallel"]
 MODULE_FILES = ["kernel/torture.ko", "kernel/rcu/rcutorture.ko", "kernel/locking/locktorture.ko"]
 # What round.sh calls, beside what the benchmark's workloads have in their root
@@ -140,8 +143,8 @@ def draw(seed, part, mode, cpus, storms):
 def archive(made):
     """The guest's root and what it runs."""
     more = memory_guest.root([*TOOLS.split(), *made.rt_tests])
-    more.program(STORM)
-    more.copy(SOURCES)
+    more.own(STORM, IN_GUEST)
+    more.own(SOURCES / "round.sh", IN_GUEST)
     if made.module:
         more.put("modules", 0o040755)
         for name in MODULE_FILES:
@@ -156,8 +159,8 @@ def script(made, seconds):
         "SEED": made.seed,
         "SECONDS_LONG": seconds,
         "PATIENCE": PATIENCE[made.mode],
-        "BENCH": TOP / "tests/bench",
-        "STORM": STORM,
+        "BENCH": bench_root.IN_GUEST,
+        "STORM": IN_GUEST / STORM.name,
         "STORMS": " ".join(made.storms),
         "MODULE": made.module,
         "PARAMETERS": made.parameters,
@@ -166,7 +169,7 @@ def script(made, seconds):
     words = [f"export {name}={shlex.quote(str(value))}" for name, value in settings.items()]
     if made.mode == "parallel":
         words.append("export HOST_STOPS_CPUS=1")
-    return "\n".join([*words, f". {SOURCES}/round.sh", ""])
+    return "\n".join([*words, f". {IN_GUEST}/round.sh", ""])
 
 
 def stalls_under_fair(log):

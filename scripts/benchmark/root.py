@@ -3,6 +3,7 @@
 
 import functools
 import shutil
+from pathlib import Path
 
 import memory_guest
 from common import BUILD, TOP, run
@@ -11,6 +12,8 @@ from .workloads import WORKLOADS
 
 SOURCES = TOP / "tests/bench"
 PROGRAMS = BUILD / "bench/bin"
+# Where both are in a guest
+IN_GUEST = Path("/bench")
 # What prelude.sh and the scripts of the workloads call
 TOOLS = "awk chrt env getconf gcc id make mktemp nice rm sed seq setpriv sort tail taskset uname"
 
@@ -26,6 +29,6 @@ def content():
         for word in run("gcc", "-M", SOURCES / "unit.c").split():
             if word.startswith("/usr"):
                 archive.copy(word)
-    archive.copy(SOURCES)
-    archive.copy(PROGRAMS)
+    for path in sorted([*SOURCES.iterdir(), *PROGRAMS.iterdir()]):
+        archive.own(path, IN_GUEST)
     return archive.content()

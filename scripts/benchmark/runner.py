@@ -18,7 +18,7 @@ from common import Failure, run
 from processes import at_once, kill_session
 
 from . import coherence, root
-from .root import PROGRAMS, SOURCES
+from .root import IN_GUEST, PROGRAMS, SOURCES
 from .workloads import WORKLOADS
 
 TIMEOUT = {"virtual": 1500, "coherence": 2400, "parallel": 1500, "here": 3600}
@@ -191,9 +191,10 @@ def missing(workload):
 
 def whole_script(workload, setting):
     """A workload's script with what it relies on."""
+    sources, programs = (SOURCES, PROGRAMS) if setting.mode == "here" else (IN_GUEST, IN_GUEST)
     return "\n".join(
         [
-            f"BENCH={shlex.quote(str(SOURCES))} BIN={shlex.quote(str(PROGRAMS))}",
+            f"BENCH={shlex.quote(str(sources))} BIN={shlex.quote(str(programs))}",
             '. "$BENCH/prelude.sh"',
             'echo "release $(uname -r) $(cat /sys/kernel/sched/active 2> /dev/null || echo mainline)"',
             workload.script(setting),

@@ -7,7 +7,7 @@ import pytest
 
 from benchmark import figures, plots, report, runner
 from benchmark.workloads import WORKLOADS, Row, Setting, Workload
-from common import Failure
+from common import TOP, Failure
 
 MODES = ("virtual", "coherence", "parallel", "here")
 
@@ -172,6 +172,13 @@ def measured(monkeypatch, script, mode="here", image="", **options):
     rows = {"a": Row("A", "s"), "b": Row("B", "s"), "told": Row("C", "", "")}
     monkeypatch.setitem(WORKLOADS, "made-up", Workload("made up", lambda setting: script, rows, **options))
     return runner.measure("made-up", runner.Kernel("vrq", image), 0, Setting(mode, 1))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_a_guest_no_workload_depends_on_where_the_repository_is(mode):
+    for workload in WORKLOADS.values():
+        text = runner.whole_script(workload, Setting(mode, 4))
+        assert (str(TOP) in text) == (mode == "here")
 
 
 def test_rows_that_do_not_come_are_told_and_the_others_kept(monkeypatch):

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""scripts/torture.py: what of a guest's log is a fault."""
+"""scripts/torture.py: what of a guest's log is a fault, and what a round depends on."""
+
+import pytest
 
 import torture
+from common import TOP
 
 SWITCH = "[{}] sched: SCHED_NORMAL, SCHED_BATCH and SCHED_IDLE are scheduled by {}; all CPUs were stopped for 9 us\n"
 STALL = """\
@@ -35,3 +38,10 @@ def test_a_stall_that_began_under_vrq_is_not():
 def test_a_stall_under_vrq_is_not():
     assert stalls(("   90.1", "fair"), ("  123.0", "vrq")) == []
     assert stalls() == []
+
+
+@pytest.mark.parametrize("part", ["storms", "rcu", "locks", "rt"])
+def test_a_round_does_not_depend_on_where_the_repository_is(part):
+    made = torture.draw(3, part, "virtual", 4, ["yield", "nice", "switch", "bombs", "hotplug"])
+    assert str(TOP) not in torture.script(made, 20)
+    assert torture.script(made, 20).endswith("\n. /torture/round.sh\n")
