@@ -86,7 +86,7 @@ def counted(name, title):
         f"{name}-switches": Row(f"{title}: context switches", "", "", "count"),
         f"{name}-interrupts": Row(f"{title}: interrupts", "", "", "count"),
         f"{name}-kicks": Row(f"{title}: interrupts from CPU to CPU", "", "", "count"),
-        f"{name}-grq": Row(f"{title}: entries to locks of shared queues per switch", "", "", "count"),
+        f"{name}-shared-lock": Row(f"{title}: entries to locks of shared queues per switch", "", "", "count"),
     }
 
 

@@ -82,7 +82,7 @@ counted()
 	row "$name-interrupts" $((interrupts - before[1]))
 	row "$name-kicks" $((kicks - before[2]))
 	if [ -n "$shared_lock" ] && [ "$switches" -gt "${before[0]}" ]; then
-		row "$name-grq" "$(awk "BEGIN { print ($shared_lock - ${before[3]}) / ($switches - ${before[0]}) }")"
+		row "$name-shared-lock" "$(awk "BEGIN { print ($shared_lock - ${before[3]}) / ($switches - ${before[0]}) }")"
 	fi
 }
 

@@ -90,7 +90,7 @@ def test_a_cpu_may_idle_beside_a_task_that_may_not_run_there():
     assert not replay(*events, (9, 0, pick(5, "pinned", 10))).breaches
 
 
-def test_who_is_passed_over_in_the_grq_breaks_rule_2():
+def test_who_is_passed_over_in_a_shared_queue_breaks_rule_2():
     def passed_over(**how):
         events = [(1, 0, enqueue(5, "shared", how.get("deadline", 10), cpus=how.get("cpus", "f")))]
         events += [(how.get("at", 5), 1, pick(6, "queue", 20, how.get("missed", 0)))]
@@ -104,7 +104,7 @@ def test_who_is_passed_over_in_the_grq_breaks_rule_2():
     assert not passed_over(until=5.5)
 
 
-def test_nothing_picked_beside_the_grq_breaks_rule_2():
+def test_nothing_picked_beside_a_shared_queue_breaks_rule_2():
     events = [(1, 0, enqueue(5, "shared", 10)), (5, 1, pick(0, "none")), (9, 0, pick(5, "shared", 10))]
     assert [breach.rule for breach in replay(*events).breaches] == [2]
 
