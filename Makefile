@@ -82,7 +82,8 @@ bench-compare: setup
 soak: kernel
 	@$(PYTHON) scripts/soak.py
 
-## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= MODE=parallel|virtual CONFIG=debug,kasan)
+## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= FUZZER=own|trinity
+##                MODE=parallel|virtual CONFIG=debug,kasan)
 fuzz: kernel
 	@$(PYTHON) scripts/fuzz.py
 

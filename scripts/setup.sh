@@ -13,7 +13,7 @@ requirements=$top/scripts/requirements.txt
 
 packages="bc bison build-essential ccache crun dwarves flex gcc-i686-linux-gnu git kmod
 libc6-dev-i386-cross libcap-dev libelf-dev libssl-dev linux-perf patch procps python3
-python3-venv quilt rt-tests shellcheck sparse stress-ng xz-utils"
+python3-venv quilt rt-tests shellcheck sparse stress-ng trinity xz-utils"
 emulators=qemu-system-x86
 matrix_packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu
 libc6-dev-arm64-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross lld llvm"
