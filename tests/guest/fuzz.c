@@ -735,7 +735,7 @@ static const struct kind {
 	{ "proc", proc_file, 100, { EINVAL, EACCES, EPERM, ENOENT, EAGAIN, ESRCH, ERANGE } },
 	{ "active", live_switch, 4, { EINVAL, EACCES, EBUSY, ENOENT } },
 	{ "cgroup file", cgroup_file, 150, { EINVAL, EACCES, EPERM, ENOENT, EBUSY, ERANGE, EOPNOTSUPP, ENODEV, ENOSPC,
-					     EFAULT } },
+					     EFAULT, EOVERFLOW } },
 	{ "cgroup move", cgroup_move, 120, { EINVAL, EACCES, EPERM, ENOENT, EBUSY, ESRCH, EOPNOTSUPP, ENODEV, ENOSPC,
 					     EAGAIN } },
 	{ "cgroup", cgroup_make, 60, { EACCES, EPERM, ENOENT, EEXIST, EBUSY, ENOTEMPTY, EAGAIN, EOPNOTSUPP } },
