@@ -10,7 +10,8 @@ what its part is about:
   rcu     the kernel's rcutorture, and some storms
   locks   the kernel's locktorture, and some storms
   rt      the tests of rt-tests, and storms that leave them alone
-rcu and locks want a kernel with modules, CONFIG=torture. The rounds take parts in turns, in virtual
+rcu and locks want a kernel with modules, CONFIG=torture, and rt wants one without KASAN, with which
+its tasks take many times what they ask for. The rounds take parts in turns, in virtual
 time, which repeats a round to the last digit, and then in parallel mode, which finds races.
 
 MINUTES= how long rounds are begun (60), ROUNDS= how many at the most, SEED= of the first one (1),
@@ -258,7 +259,9 @@ def chosen(name, among):
 def parts_here():
     """Those for which there is a kernel."""
     modules = all((object_directory() / name).exists() for name in MODULE_FILES)
-    return ["storms", "rcu", "rt", "locks"] if modules else ["storms", "rt"]
+    options = (object_directory() / ".config").read_text().split("\n")
+    left_out = [*([] if modules else ["rcu", "locks"]), *(["rt"] if "CONFIG_KASAN=y" in options else [])]
+    return [part for part in ["storms", "rcu", "rt", "locks"] if part not in left_out]
 
 
 def main():

@@ -117,10 +117,11 @@ rt_test()
 	esac
 	status=$?
 	echo "test $name: status $status: $(grep -v '^ *$' "$name.said" | tail -n 1 | tr '\r' ' ')"
-	# where a host stops CPUs a task of theirs needs more than it said; a signal is none of that
+	# where a host stops CPUs a task of theirs needs more than it said, for which one ends with -1;
+	# a signal is none of that
 	case $name in
 	cyclicdeadline | deadline_test)
-		[ -z "${HOST_STOPS_CPUS:-}" ] || [ "$status" -ge 128 ] || status=0 ;;
+		[ -z "${HOST_STOPS_CPUS:-}" ] || { [ "$status" -ge 128 ] && [ "$status" -lt 255 ]; } || status=0 ;;
 	esac
 	[ "$status" = 0 ] || { failed "$name: status $status"; sed "s/^/# $name: /" "$name.said" | tail -n 20; }
 }
