@@ -83,9 +83,10 @@ soak: kernel
 	@$(PYTHON) scripts/soak.py
 
 ## make fuzz      system calls and files by chance (SEED= CALLS= WORKERS= FUZZER=own|trinity
-##                MODE=parallel|virtual CONFIG=debug,kasan)
-fuzz: kernel
-	@$(PYTHON) scripts/fuzz.py
+##                MODE=parallel|virtual CONFIG=debug|debug,kasan)
+fuzz:
+	@$(MAKE) --no-print-directory kernel CONFIG=$(or $(CONFIG),debug)
+	@CONFIG=$(or $(CONFIG),debug) $(PYTHON) scripts/fuzz.py
 
 ## make torture   an hour of rounds, each with a seed: rcutorture, locktorture, storms, rt-tests (MINUTES= SEED=
 ##                ROUNDS= SECONDS= PARTS="storms ..." STORMS="hotplug ..." MODE=parallel|virtual CONFIG=debug,torture)

@@ -4,7 +4,8 @@
 
 SEED= is where chance begins (1), CALLS= how many calls are made (1000000), WORKERS= by how
 many at once (6). MODE=virtual repeats all to the last call, MODE=parallel (the default) finds
-races. CONFIG=debug,kasan has a kernel with KASAN and lockdep. SCHED= and CPUS= as for make shell.
+races. CONFIG=debug,kasan has a kernel with KASAN and lockdep (debug: lockdep alone). SCHED= and
+CPUS= as for make shell.
 An odd seed asks for SCHED_DEADLINE, an even one for futexes that lend a priority. Two threads
 are a core, where CPUS is even, so that core scheduling can be asked for.
 
@@ -22,7 +23,7 @@ import sys
 import guest
 import memory_guest
 from common import Failure, choice, main_wrapper, number, say
-from kernel import image_path
+from kernel import check_static_keys, image_path
 from run_tests import TESTS, TESTS_IN_GUEST, build_tests
 from tap import tap_lines
 
@@ -92,6 +93,7 @@ def main():
     calls, cpus = number("CALLS", 1000000), number("CPUS", 4)
     seed, workers = number("SEED", 1), number("WORKERS", 6)
     guest.check(image_path())
+    check_static_keys(mode)
     build_tests()
     say(f"fuzz: {fuzzer}: seed {seed}, {calls} calls, {workers} workers; {cpus} CPUs, {mode} mode, {sched}")
     if fuzzer == "trinity" and not shutil.which("trinity"):

@@ -34,6 +34,22 @@ def image_path():
     return object_directory() / "arch/x86/boot/bzImage"
 
 
+def has_option(name):
+    """Is an option on in the configuration of this kernel?"""
+    config = object_directory() / ".config"
+    return config.exists() and f"{name}=y" in config.read_text().splitlines()
+
+
+def check_static_keys(mode):
+    """Raise Failure if the scheduler cannot be changed while a guest runs.
+
+    QEMU in parallel mode may keep a breakpoint of a static key that is changed, and then the
+    kernel ends in an Oops of an int3.
+    """
+    if mode == "parallel" and has_option("CONFIG_JUMP_LABEL"):
+        raise Failure("in parallel mode QEMU needs a kernel without JUMP_LABEL for this: CONFIG=debug, or MODE=virtual")
+
+
 def check_image(image):
     """Raise Failure if there is no such kernel image."""
     if not os.path.exists(image):

@@ -37,7 +37,7 @@ from benchmark import root as bench_root
 from benchmark.runner import build_programs
 from common import BUILD, TOP, TREE, Failure, main_wrapper, number, run, say
 from fuzz import choice, faults
-from kernel import image_path, object_directory
+from kernel import has_option, image_path, object_directory
 from tap import tap_lines
 
 SOURCES = TOP / "tests/torture"
@@ -252,15 +252,14 @@ def chosen(name, among):
     words = os.environ.get(name, "").split() or among
     for word in words:
         if word not in among:
-            raise Failure(f"{name}: no {word}; there are: {' '.join(among)}")
+            raise Failure(f"{name}: no {word}; with this kernel there are: {' '.join(among)}")
     return words
 
 
 def parts_here():
     """Those for which there is a kernel."""
     modules = all((object_directory() / name).exists() for name in MODULE_FILES)
-    options = (object_directory() / ".config").read_text().split("\n")
-    left_out = [*([] if modules else ["rcu", "locks"]), *(["rt"] if "CONFIG_KASAN=y" in options else [])]
+    left_out = [*([] if modules else ["rcu", "locks"]), *(["rt"] if has_option("CONFIG_KASAN") else [])]
     return [part for part in ["storms", "rcu", "rt", "locks"] if part not in left_out]
 
 
