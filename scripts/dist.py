@@ -28,7 +28,12 @@ from tree import kernel_version, push, series_checksum
 
 DIST = BUILD / "dist"
 # What a release has besides what is made for it, by the name it has there
-COPIES = {"COPYING": "COPYING", "report.sh": "scripts/report.sh", "packaging": "packaging"}
+COPIES = {
+    "COPYING": "COPYING",
+    "Documentation": "Documentation",
+    "packaging": "packaging",
+    "report.sh": "scripts/report.sh",
+}
 
 
 def git(*arguments):

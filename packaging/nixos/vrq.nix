@@ -15,5 +15,5 @@
       };
     }
   ];
-  boot.kernelParams = [ "sched=vrq" ];
+  # boot.kernelParams = [ "sched=vrq" ];
 }
