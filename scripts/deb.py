@@ -29,7 +29,9 @@ TOOLS = {
     "dh_testdir": "debhelper",
     "dpkg-buildpackage": "dpkg-dev",
     "flex": "flex",
+    "openssl": "openssl",
     "rsync": "rsync",
+    "zstd": "zstd",
 }
 
 
