@@ -175,7 +175,13 @@ static uint32_t clamp_by_chance(void)
 	return one_of(clamps);
 }
 
-static const uint32_t sizes[] = { 0, 1, 4, 20, 47, 48, 49, 52, 55, 56, 57, 60, 64, 128, 4096, 4097, -1 };
+/* Of a struct sched_attr: as it was, as it is, and any other up to beyond that */
+static uint32_t size_by_chance(void)
+{
+	static const uint32_t sizes[] = { 47, 48, 49, 55, 56, 57, 4096, 4097, -1 };
+
+	return below(2) ? one_of(sizes) : below(130);
+}
 
 static void fill_attr(union attr *attr)
 {
@@ -184,7 +190,7 @@ static void fill_attr(union attr *attr)
 	bool zeros = below(4);
 
 	memset(attr, zeros ? 0 : chance(), sizeof(*attr));
-	attr->size = below(3) ? below(2) ? 56 : 48 : one_of(sizes);
+	attr->size = below(3) ? below(2) ? 56 : 48 : size_by_chance();
 	attr->policy = policy_by_chance();
 	/* each flag alone, and all together */
 	attr->flags = below(3) ? 0 : below(2) ? 1ULL << below(9) : below(128);
@@ -223,7 +229,7 @@ static long set_attr(void)
 static long get_attr(void)
 {
 	static union attr attr;
-	uint32_t size = below(2) ? 56 : one_of(sizes);
+	uint32_t size = below(2) ? 56 : size_by_chance();
 
 	return syscall(SYS_sched_getattr, somebody(), spoilt(&attr), size, below(50) ? 0 : 1);
 }
@@ -474,7 +480,10 @@ static long trace(void)
 /* While somebody has a cookie VRQ cannot be switched to: the keeper takes them away */
 static long core_sched(void)
 {
-	return prctl(PR_SCHED_CORE, below(6), child_of_mine(), below(4), spoilt(NULL));
+	uint64_t cookie;
+
+	/* where it is not to be told, the kernel wants none */
+	return prctl(PR_SCHED_CORE, below(6), child_of_mine(), below(4), below(2) ? spoilt(&cookie) : NULL);
 }
 
 /* --- files --------------------------------------------------------------- */
