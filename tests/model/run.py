@@ -8,6 +8,9 @@ each barrier is needed it is taken away: a line that ends with /* [X] */ is dele
 letter X in turn, and CODE in a line /* without [X]: CODE */ takes effect. Then herd7 has to
 say Sometimes.
 
+Of what the design names, "open" is offered-near and offered-afar, with work-domains and
+idle-domains for several domains, and "grq" is wake-shared.
+
 Masks have one bit for each CPU that takes part. What the model of this kernel has no name
 for is written as the model defines the others: __atomic_op(mask, |, 1) is atomic_or(),
 __atomic_op(mask, &, 0) atomic_andnot(); __atomic_fetch_op{mb} returns the old value.
@@ -18,6 +21,7 @@ Usage: run.py [FILE.litmus ...]   needs build/tree, and herd7: that of HERD7=, e
 
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -69,14 +73,19 @@ def passes(name, text, expected):
 def check(path):
     """Run a test as written, and without each of its barriers; yields what passes() says."""
     text = path.read_text()
+    letters = sorted(set(re.findall(MARK.pattern, text, re.M)))
+    if not letters:
+        raise Failure(f"{path.name} marks no barrier to take away")
     yield passes(path.stem, text, "Never")
-    for letter in sorted(set(re.findall(MARK.pattern, text, re.M))):
+    for letter in letters:
         yield passes(f"{path.stem} without [{letter}]", without(text, letter), "Sometimes")
 
 
 def main():
     if not (MODEL / "linux-kernel.cfg").exists():
         raise Failure("build/tree has no memory model; run: make tree")
+    if not shutil.which(HERD7):
+        raise Failure(f"{HERD7} is missing; run: make model")
     paths = [Path(name) for name in sys.argv[1:]] or sorted(HERE.glob("*.litmus"))
     results = [passed for path in paths for passed in check(path)]
     say(f"{sum(results)} passed, {len(results) - sum(results)} failed")
