@@ -17,12 +17,11 @@ Usage: fuzz.py
 """
 
 import re
-import shutil
 import sys
 
 import guest
 import memory_guest
-from common import Failure, choice, main_wrapper, number, say
+from common import choice, main_wrapper, number, say
 from kernel import check_static_keys, image_path
 from run_tests import TESTS, TESTS_IN_GUEST, build_tests
 from tap import tap_lines
@@ -30,6 +29,8 @@ from tap import tap_lines
 # Of the host's time; a run of many calls takes hours
 TIMEOUT = 4 * 3600
 
+# Calls of our own after those of Trinity
+CHECKS = 6000
 # What Trinity calls. Not what makes it wait, or ends its own processes
 TRINITY_CALLS = """
     sched_setscheduler sched_getscheduler sched_setparam sched_getparam sched_setattr sched_getattr
@@ -62,12 +63,18 @@ def trinity_script(seed, calls, workers):
     return TRINITY.format(arguments=" ".join(words))
 
 
-def fuzz(mode, sched, cpus, script):
+def fuzz(fuzzer, mode, sched, cpus, calls, seed, workers):
     """Run a fuzzer in a guest; returns the Result."""
-    root = memory_guest.root(["env", "mkdir", "sed", "setpriv", "tail", "timeout", "trinity"])
+    root = memory_guest.root(["timeout"])
     root.own(TESTS / "fuzz", TESTS_IN_GUEST)
-    host = "export HOST_STOPS_CPUS=1\n" if mode == "parallel" else ""
-    archive = root.content() + memory_guest.command(host + script)
+    script = "export HOST_STOPS_CPUS=1\n" if mode == "parallel" else ""
+    if fuzzer == "trinity":
+        for tool in ("env", "mkdir", "sed", "setpriv", "tail", "trinity"):
+            root.program(tool)
+        script += trinity_script(seed, calls, workers)
+        calls = CHECKS
+    script += f"{TESTS_IN_GUEST}/fuzz {seed} {calls} {workers}\n"
+    archive = root.content() + memory_guest.command(script)
     return memory_guest.boot(
         archive,
         image=image_path(),
@@ -78,7 +85,7 @@ def fuzz(mode, sched, cpus, script):
         timeout=TIMEOUT,
         name="fuzz",
         memory="3G",
-        seed=number("SEED", 1),
+        seed=seed,
     )
 
 
@@ -96,12 +103,7 @@ def main():
     check_static_keys(mode)
     build_tests()
     say(f"fuzz: {fuzzer}: seed {seed}, {calls} calls, {workers} workers; {cpus} CPUs, {mode} mode, {sched}")
-    if fuzzer == "trinity" and not shutil.which("trinity"):
-        raise Failure("trinity is missing; run: make setup")
-    script = f"{TESTS_IN_GUEST}/fuzz {seed} {6000 if fuzzer == 'trinity' else calls} {workers}\n"
-    if fuzzer == "trinity":
-        script = trinity_script(seed, calls, workers) + script
-    result = fuzz(mode, sched, cpus, script)
+    result = fuzz(fuzzer, mode, sched, cpus, calls, seed, workers)
     print(result.output, end="")
     results = list(tap_lines(result.output))
     planned = re.search(r"^1\.\.(\d+)", result.output, re.M)

@@ -34,10 +34,9 @@ def image_path():
     return object_directory() / "arch/x86/boot/bzImage"
 
 
-def has_option(name):
-    """Is an option on in the configuration of this kernel?"""
-    config = object_directory() / ".config"
-    return config.exists() and f"{name}=y" in config.read_text().splitlines()
+def has_option(name, objects=None):
+    """Is an option on in the configuration of a kernel, of this one if no other is given?"""
+    return dict(wanted((objects or object_directory()) / ".config")).get(name) == f"{name}=y"
 
 
 def check_static_keys(mode):
@@ -173,7 +172,7 @@ def main():
     configure(objects, fragment_names())
     if sys.argv[1:] == ["--config"]:
         return
-    modules = ["modules"] if dict(wanted(objects / ".config")).get("CONFIG_MODULES") else []
+    modules = ["modules"] if has_option("CONFIG_MODULES", objects) else []
     build(objects, "bzImage", *modules)
     say(str(image_path()))
 

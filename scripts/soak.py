@@ -23,7 +23,7 @@ import time
 import guest
 import quiet
 from common import TOP, TREE, Failure, main_wrapper, number, say
-from kernel import check_static_keys
+from kernel import check_image, check_static_keys, image_path
 
 # Stressors that are about something else: real-time hogs meant to lock up the
 # machine, CPU hotplug, hardware watchdogs, the network; and system management
@@ -169,6 +169,7 @@ def soak_quietly():
 
 def main():
     if os.environ.get("SWITCH"):
+        check_image(image_path())
         check_static_keys("parallel")
     minutes = number("MINUTES", 30)
     virtual_minutes = number("VIRTUAL_MINUTES", 10)

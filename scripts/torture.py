@@ -11,8 +11,8 @@ what its part is about:
   locks   the kernel's locktorture, and some storms
   rt      the tests of rt-tests, and storms that leave them alone
 rcu and locks want a kernel with modules, CONFIG=torture, and rt wants one without KASAN, with which
-its tasks take many times what they ask for. The rounds take parts in turns, in virtual
-time, which repeats a round to the last digit, and then in parallel mode, which finds races.
+its tasks take many times what they ask for. The rounds take parts in turns, in virtual time, which
+repeats a round to the last digit, and then in parallel mode, which finds races.
 
 MINUTES= how long rounds are begun (60), ROUNDS= how many at the most, SEED= of the first one (1),
 SECONDS= how long the storms of a round rage, of the guest's time (20). PARTS="storms rt" and
@@ -259,8 +259,8 @@ def chosen(name, among):
 def parts_here():
     """Those for which there is a kernel."""
     modules = all((object_directory() / name).exists() for name in MODULE_FILES)
-    left_out = [*([] if modules else ["rcu", "locks"]), *(["rt"] if has_option("CONFIG_KASAN") else [])]
-    return [part for part in ["storms", "rcu", "rt", "locks"] if part not in left_out]
+    works = {"storms": True, "rcu": modules, "rt": not has_option("CONFIG_KASAN"), "locks": modules}
+    return [part for part in works if works[part]]
 
 
 def main():
