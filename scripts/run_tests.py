@@ -152,7 +152,7 @@ TIMES = ["fairness", "yield", "masks", "tunables", "policy", "forks", "accountin
 SHORT_TIMES = ["wakeups", "counters"]
 
 # Groups of tasks: their weights and limits, and what is said about them
-GROUPS = ["groups", "limits", "threaded", "groupfiles"]
+GROUPS = ["groups", "limits", "uring", "threaded", "groupfiles"]
 
 # These take longer than all the others
 LONG = ["iso", "realtime", "favour", "slices", "starved"]

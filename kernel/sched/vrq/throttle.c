@@ -105,6 +105,9 @@ static bool stops_anyway(struct task_struct *p)
 		return false;
 	if (freezing(p))
 		return true;
+	/* It never returns there, and looks for signals only when it has no work left */
+	if (p->flags & PF_IO_WORKER)
+		return false;
 
 	/* Written under sighand->siglock: it may be seen only the next time */
 	return data_race(READ_ONCE(p->jobctl) & (JOBCTL_PENDING_MASK | JOBCTL_TRAP_FREEZE) ||
@@ -321,19 +324,22 @@ bool vrq_throttled(struct cfs_bandwidth *cfs_b)
 void vrq_unthrottle(struct cfs_bandwidth *cfs_b)
 {
 	struct vrq_group *group = container_of(cfs_b, struct task_group, cfs_bandwidth)->vrq;
-	int cpu = cpumask_next_wrap(group->first_cpu, group->throttled, nr_cpu_ids, false);
-	bool workers = !time_in_range(jiffies, group->workers_at,
-				      group->workers_at + WORKERS_EVERY);
+	int first = cpumask_next_wrap(READ_ONCE(group->first_cpu), group->throttled, nr_cpu_ids,
+				      false);
+	unsigned long last = READ_ONCE(group->workers_at);
+	bool workers = !time_in_range(jiffies, last, last + WORKERS_EVERY);
+	int cpu;
 
 	vrq_limit_pay(group);
 	/* They may all have left the group by now */
-	if (cpu >= nr_cpu_ids)
+	if (first >= nr_cpu_ids)
 		return;
 
-	group->first_cpu = cpu;
+	/* A timer and a new limit may be here at once. Then workers may go on once too often */
+	WRITE_ONCE(group->first_cpu, first);
 	if (workers)
-		group->workers_at = jiffies;
-	for_each_cpu_wrap(cpu, group->throttled, group->first_cpu)
+		WRITE_ONCE(group->workers_at, jiffies);
+	for_each_cpu_wrap(cpu, group->throttled, first)
 		resume_on(cpu, group, workers);
 }
 
