@@ -582,10 +582,15 @@ void vrq_group_note_settings(void)
 }
 
 /* Forget what a group had to do of late, and sum up what it has to do now */
-static void begin_anew(struct vrq_group *group)
+static void forget_means(struct vrq_group *group)
 {
 	enum vrq_kind kind;
+	int cpu;
 
+	for_each_possible_cpu(cpu) {
+		for (kind = 0; kind < VRQ_KINDS; kind++)
+			atomic64_set(&per_cpu_ptr(group->percpu, cpu)->ahead[kind], 0);
+	}
 	for (kind = 0; kind < VRQ_KINDS; kind++) {
 		atomic64_set(&group->mean[kind], 0);
 		atomic64_set(&group->ahead[kind], 0);
@@ -601,7 +606,7 @@ static void begin_anew(struct vrq_group *group)
  * All CPUs are stopped, and the tasks that are runnable have been queued. What groups had to
  * do under VRQ before tells nothing of the time to come. Groups are summed up twice: what a
  * group counts for in its parent has to be known first, and then factors follow from those of
- * the parents.
+ * the parents. A group stands before its parent in the list: mainline adds new ones in front.
  */
 void vrq_group_begin_anew(void)
 {
@@ -610,11 +615,11 @@ void vrq_group_begin_anew(void)
 	guard(rcu)();
 	list_for_each_entry_rcu(tg, &task_groups, list) {
 		if (tg->vrq)
-			begin_anew(tg->vrq);
+			forget_means(tg->vrq);
 	}
-	list_for_each_entry_rcu(tg, &task_groups, list) {
+	list_for_each_entry_reverse(tg, &task_groups, list) {
 		if (tg->vrq)
-			sum_up_from(tg->vrq, 0);
+			sum_up_now(tg->vrq);
 	}
 }
 

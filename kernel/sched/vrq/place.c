@@ -421,8 +421,8 @@ static struct task_struct *offered_slot(struct rq *rq)
 }
 
 /* Steps over confined tasks only, of which there are few: see may_queue() */
-static struct task_struct *first_allowed(struct rq *rq, enum vrq_level limit,
-					 int cpu, int *steps)
+static struct task_struct *first_in_queue_for(struct rq *rq, enum vrq_level limit,
+					      int cpu, int *steps)
 {
 	enum vrq_level level;
 	struct task_struct *p;
@@ -459,7 +459,7 @@ static void offer_not_to(struct rq *rq, int cpu)
 struct task_struct *vrq_offered_to(struct rq *rq, enum vrq_level level, int cpu)
 {
 	int steps = CONFINED_FULL_MAX;
-	struct task_struct *p = first_allowed(rq, level, cpu, &steps);
+	struct task_struct *p = first_in_queue_for(rq, level, cpu, &steps);
 
 	if (p)
 		return p;

@@ -135,7 +135,7 @@ static void change_policy(struct task_struct *p, bool to_vrq)
 }
 
 /* Forget what the task used in another class. The lock of its run queue is held */
-static void begin_anew(struct rq *rq, struct task_struct *p)
+static void forget_past(struct task_struct *p)
 {
 	p->vrq.used_at = p->se.sum_exec_runtime;
 	p->vrq.woken_at = p->se.sum_exec_runtime;
@@ -156,7 +156,7 @@ static void change_class(struct rq *rq, struct task_struct *p, const struct sche
 	change_policy(p, to == &vrq_sched_class);
 	/* It never left VRQ if a switch has failed */
 	if (to == &vrq_sched_class && from != to)
-		begin_anew(rq, p);
+		forget_past(p);
 	p->sched_class = to;
 	check_class_changing(rq, p, from);
 }
@@ -196,7 +196,7 @@ static void put_all_in(struct move *move)
 }
 
 /* Give a queued task a slice, and a deadline for the load as it is known now */
-static void begin_turn(struct rq *rq, struct task_struct *p, struct move *move)
+static void give_turn(struct rq *rq, struct task_struct *p, struct move *move)
 {
 	/* For the running one it is too late */
 	if (!task_on_rq_queued(p) || p == move->running)
@@ -213,7 +213,7 @@ static void begin_turn(struct rq *rq, struct task_struct *p, struct move *move)
  * groups nor on the machine. With deadlines from that time, all of 120 hogs ran before tasks
  * that woke up after one switch in four: for 56 ms, on 8 CPUs.
  */
-static void begin_turns(struct move *move)
+static void give_turns(struct move *move)
 {
 	struct task_struct *g, *p;
 
@@ -221,7 +221,7 @@ static void begin_turns(struct move *move)
 	vrq_load_begin_anew();
 	for_each_process_thread(g, p) {
 		if (p->sched_class == move->to && READ_ONCE(p->on_rq))
-			do_locked(begin_turn, p, move);
+			do_locked(give_turn, p, move);
 	}
 }
 
@@ -257,7 +257,7 @@ static bool queue_is_empty(int cpu)
 }
 
 /* Apply what changed for groups under the fair class, and forget what they owed before */
-static void begin_groups_anew(void)
+static void restart_limits(void)
 {
 #ifdef CONFIG_CFS_BANDWIDTH
 	struct task_group *tg;
@@ -292,10 +292,10 @@ static int move_all(struct move *move, bool to_vrq)
 	WRITE_ONCE(sched_vrq_active, to_vrq);
 	WRITE_ONCE(switches, switches + 1);
 	if (to_vrq)
-		begin_groups_anew();
+		restart_limits();
 	put_all_in(move);
 	if (to_vrq)
-		begin_turns(move);
+		give_turns(move);
 
 	return 0;
 }
