@@ -56,9 +56,10 @@ struct vrq_mask_queue {
  *	it to claim the CPU, see idle.c
  * @offers: the CPUs that have a task for those without work, see enum vrq_offer.
  *	A CPU's bits are written under its rq->lock
- * @lock: protects @used, @last_kicked, @mask_queues and what is in them
+ * @lock: protects @used, @last_kicked, @next_looked, @mask_queues and what is in them
  * @used: which mask queues, other than the first, have tasks; read without the lock
  * @last_kicked: the mask queue for whose first task a tick last looked for an idle CPU
+ * @next_looked: the mask queue where a CPU of another domain begins to look
  * @mask_queues: the first is for the tasks that every CPU may run
  * @weight: sum of the weights of the CPUs' run queues, see load.c. Written once
  *	a tick by one of them
@@ -88,6 +89,7 @@ struct vrq_domain {
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	unsigned long		used ____cacheline_aligned_in_smp;
 	unsigned int		last_kicked;
+	unsigned int		next_looked;
 	struct vrq_mask_queue	mask_queues[VRQ_MASK_QUEUES];
 	atomic64_t		weight ____cacheline_aligned_in_smp;
 	atomic64_t		own_weight;

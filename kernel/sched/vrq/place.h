@@ -23,8 +23,9 @@
  *    changes under the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
  *    does.
  *  - A CPU that holds such a lock does not step over many tasks that it may not run. A shared
- *    queue keeps tasks apart by mask, see shared.c, and the number of such tasks in the queue
- *    of a CPU is limited, see place.c. A CPU that goes down is the exception.
+ *    queue keeps tasks apart by mask, see shared.c, a CPU of another domain looks at up to 64
+ *    tasks of it before it takes one, and the number of such tasks in the queue of a CPU is
+ *    limited, see place.c. A CPU that goes down is the exception.
  *  - rq->lock -> a domain's lock -> trylock of another rq->lock. To take a task
  *    with another home out of a shared queue a CPU trylocks that home under the
  *    domain's lock and passes the task over if it fails: nothing is ever dropped
@@ -54,7 +55,7 @@
  *    task that may not run everywhere, and once more when the task begins to wait.
  *  - A tick looks at 4 CPUs and 2 domains' queues. In each jiffy one CPU of a domain also
  *    looks at the CPUs of that domain and of an idle domain. While a CPU is idle, a tick looks
- *    for an idle CPU as a wake-up does, for up to 34 tasks.
+ *    for an idle CPU as a wake-up does, for up to 17 tasks.
  *  - The end of a slice looks at 4 CPUs of the own domain, at the queue of another domain and
  *    at one CPU of that domain.
  *  - The share of a task that may not run everywhere is computed from up to 16 CPUs or 8
@@ -95,7 +96,8 @@
  *
  *  - If tasks of more than five masks are in the shared queue, it takes until all masks have
  *    had their turn, four masks a tick. Of tasks whose masks differ only in CPUs of other
- *    domains, the first two of each level are kicked for, until others are the first.
+ *    domains, the first two of each level are kicked for, until others are the first, and
+ *    of these eight tasks a tick.
  *  - For a task that may run in few of many domains with idle CPUs, all of these domains are
  *    asked, eight at a tick, unless several such tasks of a CPU ask in step.
  *  - For the queue of an isolated CPU, the first eight tasks are kicked for.

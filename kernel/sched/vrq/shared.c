@@ -18,10 +18,14 @@
 #include "shared.h"
 #include "tunables.h"
 
-/* How many tasks whose home is locked, or which are not for this CPU, to try */
+/* How many tasks whose home is locked to try, and how many that are not for this CPU in a row */
 #define TAKE_TRIES	4
+/* How many tasks of other domains' mask queues to look at, all in all */
+#define LOOKS		64
 /* For how many tasks of a mask queue and a level to look for an idle CPU in other domains */
-#define KICK_TRIES	2
+#define LEVEL_KICKS	2
+/* For how many tasks to look for an idle CPU at a tick */
+#define KICKS		8
 
 /* Take a domain's lock, interrupts off */
 static void lock_domain(struct vrq_domain *domain)
@@ -212,14 +216,14 @@ s64 vrq_shared_key_of_any(struct vrq_domain *domain)
 }
 
 /*
- * The first task of @mq from @p on that a CPU may run, or NULL. A CPU of another domain may be
- * allowed for some of them only: looks at a few.
+ * The first task of a mask queue from @p on that a CPU may run, or NULL. A CPU of another domain
+ * may be allowed for some of them only: takes a few of @looks at most.
  */
-static struct task_struct *first_allowed(struct task_struct *p, int cpu)
+static struct task_struct *first_allowed(struct task_struct *p, int cpu, int *looks)
 {
-	int looks = TAKE_TRIES;
+	int few = TAKE_TRIES;
 
-	for (; p && looks; looks--, p = vrq_queue_next(p)) {
+	for (; p && few && *looks; few--, --*looks, p = vrq_queue_next(p)) {
 		if (cpumask_test_cpu(cpu, p->cpus_ptr))
 			return p;
 	}
@@ -235,8 +239,10 @@ static struct task_struct *first_allowed(struct task_struct *p, int cpu)
 static struct task_struct *first_with_lock(struct rq *rq, struct task_struct *p, s64 limit,
 					   int *tries, bool *missed)
 {
+	int looks = LOOKS;
+
 	for (; *tries; --*tries, p = vrq_queue_next(p)) {
-		p = first_allowed(p, cpu_of(rq));
+		p = first_allowed(p, cpu_of(rq), &looks);
 		if (!p || vrq_key(p) >= limit)
 			return NULL;
 		if (task_rq(p) == rq ||
@@ -250,31 +256,39 @@ static struct task_struct *first_with_lock(struct rq *rq, struct task_struct *p,
 }
 
 /* Does a task wait before @limit, and one of the first few that @cpu, elsewhere, may run? */
-static bool has_task_for(struct vrq_queue *queue, int cpu, s64 limit)
+static bool has_task_for(struct vrq_queue *queue, int cpu, s64 limit, int *looks)
 {
 	enum vrq_level level;
 
 	if (vrq_queue_best_key(queue) >= limit)
 		return false;
 	for (level = 0; level < VRQ_LEVELS; level++) {
-		if (first_allowed(vrq_queue_first_of(queue, level), cpu))
+		if (first_allowed(vrq_queue_first_of(queue, level), cpu, looks))
 			return true;
 	}
 
 	return false;
 }
 
-/* The mask queues of another domain where has_task_for() is true. The lock is held */
+/*
+ * The mask queues of another domain where has_task_for() is true. If there are too many tasks
+ * to look at, the next CPU begins where this one stopped. The lock is held.
+ */
 static unsigned long mask_queues_for_cpu(struct vrq_domain *domain, int cpu, s64 limit)
 {
-	unsigned long queues = mask_queues_of(domain), i;
+	unsigned long queues = mask_queues_of(domain), found = 0, i;
+	int looks = LOOKS;
 
-	for_each_set_bit(i, &queues, VRQ_MASK_QUEUES) {
-		if (!has_task_for(&domain->mask_queues[i].queue, cpu, limit))
-			queues &= ~BIT(i);
+	for_each_set_bit_wrap(i, &queues, VRQ_MASK_QUEUES, domain->next_looked) {
+		if (!looks) {
+			domain->next_looked = i;
+			break;
+		}
+		if (has_task_for(&domain->mask_queues[i].queue, cpu, limit, &looks))
+			found |= BIT(i);
 	}
 
-	return queues;
+	return found;
 }
 
 /*
@@ -475,21 +489,24 @@ void vrq_shared_advance(struct rq *rq, enum vrq_level level)
 
 /*
  * Kick for the first task or, in a queue of tasks that are confined, and may be allowed on
- * different CPUs of other domains, for one of the first two of each level. The domain's lock
- * is held.
+ * different CPUs of other domains, for one of the first two of each level. Takes one of @kicks
+ * for each. The domain's lock is held.
  */
-static bool kick_for_first(struct vrq_mask_queue *mq)
+static bool kick_for_first(struct vrq_mask_queue *mq, int *kicks)
 {
 	struct task_struct *p = vrq_queue_first(&mq->queue);
 	enum vrq_level level;
 	int tries;
 
-	if (!p || !vrq_confined(p) || vrq_one_domain())
+	if (!p || !vrq_confined(p) || vrq_one_domain()) {
+		--*kicks;
 		return p && vrq_kick_idle_for(p);
+	}
 
 	for (level = 0; level < VRQ_LEVELS; level++) {
 		p = vrq_queue_first_of(&mq->queue, level);
-		for (tries = KICK_TRIES; p && tries; tries--, p = vrq_queue_next(p)) {
+		for (tries = LEVEL_KICKS; p && tries && *kicks; tries--, p = vrq_queue_next(p)) {
+			--*kicks;
 			if (vrq_kick_idle_for(p))
 				return true;
 		}
@@ -507,7 +524,7 @@ static bool kick_for_first(struct vrq_mask_queue *mq)
  */
 void vrq_shared_kick(struct vrq_domain *domain)
 {
-	int tries = TAKE_TRIES;
+	int tries = TAKE_TRIES, kicks = KICKS;
 	unsigned long i, start;
 	bool done;
 
@@ -515,12 +532,12 @@ void vrq_shared_kick(struct vrq_domain *domain)
 		return;
 
 	lock_domain(domain);
-	done = kick_for_first(&domain->mask_queues[0]);
+	done = kick_for_first(&domain->mask_queues[0], &kicks);
 	start = domain->last_kicked + 1;
 	for_each_set_bit_wrap(i, &domain->used, VRQ_MASK_QUEUES, start) {
-		if (done || !tries--)
+		if (done || !tries-- || !kicks)
 			break;
-		done = kick_for_first(&domain->mask_queues[i]);
+		done = kick_for_first(&domain->mask_queues[i], &kicks);
 		domain->last_kicked = i;
 	}
 	unlock_domain(domain);
