@@ -92,6 +92,33 @@ static void starved_once(void)
 		     (unsigned long long)(used / MSEC));
 }
 
+/* However long slices are, starved ones have their turns soon: they may hold what others wait for */
+static void in_time_with_long_slices(int cpus)
+{
+	int n = 4 * cpus, i, stuck = 0;
+	struct hog *hogs = shared(n * sizeof(*hogs));
+	uint64_t before[4 * CPUS_MAX];
+	pid_t pids[4 * CPUS_MAX];
+
+	set_rr_interval(1000);
+	for (i = 0; i < n; i++) {
+		hogs[i].cpu = i % cpus;
+		hogs[i].policy = i < cpus ? SCHED_OTHER : SCHED_IDLE;
+		pids[i] = spawn(start_hog, &hogs[i]);
+	}
+	sleep_ns(10 * SEC);
+	for (i = 0; i < n; i++)
+		before[i] = hogs[i].counter.count;
+	sleep_ns(10 * SEC);
+	for (i = cpus; i < n; i++)
+		stuck += hogs[i].counter.count == before[i];
+	finish_all(pids, n);
+	set_rr_interval(RR_MS);
+	ksft_test_result(!stuck, "%d of %d SCHED_IDLE tasks beside others do not run for 10 s, with slices of 1 s\n",
+			 stuck, n - cpus);
+}
+
+
 /* To lend priority: one has the lock for ever, the other waits for it */
 static void have_the_lock(void *arg)
 {
@@ -145,7 +172,7 @@ int main(void)
 	ksft_print_header();
 	if (cpus > CPUS_MAX)
 		ksft_exit_skip("no room for hogs on %d CPUs\n", cpus);
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	be_supervisor();
 	free_one_runs(cpus, SCHED_IDLE, SCHED_OTHER, "SCHED_IDLE");
 	if (under_vrq()) {
@@ -158,5 +185,6 @@ int main(void)
 	}
 	starved_once();
 	lent_by_one_of_them();
+	in_time_with_long_slices(cpus);
 	ksft_finished();
 }

@@ -659,7 +659,7 @@ void vrq_request(struct rq *rq, struct task_struct *p)
 	struct vrq_load load;
 
 	/* A task that sleeps for locks or disks gets short slices, which may never end */
-	if (p->se.sum_exec_runtime - p->vrq.promoted_at > vrq_rr_ns())
+	if (p->se.sum_exec_runtime - p->vrq.promoted_at > vrq_promoted_ns())
 		p->vrq.promoted = false;
 	/* What was changed while it slept */
 	rescale_for_changes(rq, p);

@@ -16,7 +16,12 @@
  * that level for one slice, ns. So in the end it releases whatever it holds.
  */
 #define VRQ_STARVED_NS		NSEC_PER_SEC
-/* Starved tasks of a level get one of this many slices of a CPU's time */
+/*
+ * But not for longer than this, ns. With slices of a second, two starved tasks would have their
+ * turns once in 40 s, and RCU complains of a read-side critical section after 21.
+ */
+#define VRQ_PROMOTED_MAX	(6 * NSEC_PER_MSEC)
+/* Starved tasks of a level get one of this many such slices of a CPU's time */
 #define VRQ_PROMOTE_EVERY	20
 
 /* vrq_key(): the level goes above the deadline, 2^60 ns are 36 years */
@@ -33,6 +38,12 @@
 static inline s64 vrq_preempt_margin(void)
 {
 	return vrq_rr_ns();
+}
+
+/* For how long a starved task is promoted, ns */
+static inline s64 vrq_promoted_ns(void)
+{
+	return min_t(s64, vrq_rr_ns(), VRQ_PROMOTED_MAX);
 }
 
 /* level and deadline in one number: the lower is picked first */

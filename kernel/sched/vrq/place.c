@@ -364,11 +364,11 @@ static void promote(struct rq *rq, enum vrq_level level)
 	if (now < *next)
 		return;
 
-	*next = now + vrq_rr_ns();
+	*next = now + vrq_promoted_ns();
 	if (level == VRQ_NORMAL && vrq_queue_promote_kthread(&rq->vrq.pinned, now))
 		return;
 	if (promote_for(rq, level))
-		*next += (VRQ_PROMOTE_EVERY - 1) * vrq_rr_ns();
+		*next += (VRQ_PROMOTE_EVERY - 1) * vrq_promoted_ns();
 }
 
 /**

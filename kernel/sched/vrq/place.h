@@ -18,7 +18,7 @@
  *  - Entering and leaving a shared queue takes the home's rq->lock and, nested in
  *    it, the domain's lock. Under the domain's lock alone one may walk the queue
  *    and read, of the tasks in it, p->vrq, task_cpu(p) and p->cpus_ptr: they change
- *    only while their task is out of it. The exception are a task's level, deadline,
+ *    only while their task is out of it. The exception are a task's level, deadline, slice,
  *    promoted, promoted_at, waited, since and slept_us, which vrq_shared_promote()
  *    changes under the domain's lock, and deadline, span and weight_max, which vrq_shared_advance()
  *    does.

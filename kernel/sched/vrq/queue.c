@@ -143,6 +143,7 @@ void vrq_queue_promote(struct vrq_queue *queue, struct task_struct *p, u64 now)
 	p->vrq.level--;
 	p->vrq.promoted = true;
 	p->vrq.promoted_at = p->se.sum_exec_runtime;
+	p->vrq.slice = min(p->vrq.slice, vrq_promoted_ns());
 	p->vrq.deadline = now;
 	/* The task has waited for longer than the time over which a favour is computed */
 	p->vrq.slept_us = 0;
