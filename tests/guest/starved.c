@@ -118,7 +118,6 @@ static void in_time_with_long_slices(int cpus)
 			 stuck, n - cpus);
 }
 
-
 /* To lend priority: one has the lock for ever, the other waits for it */
 static void have_the_lock(void *arg)
 {
