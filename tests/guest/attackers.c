@@ -15,6 +15,7 @@
 /* Where attackers are, so that all that they fork is found, counted and killed */
 #define ATTACK		"attack"
 #define INSIDE		"attack/in"
+#define AUTOGROUPS	"/proc/sys/kernel/sched_autogroup_enabled"
 /* Of its own, which it makes there */
 #define GROUPS		8
 
@@ -213,8 +214,9 @@ static void anything(void *arg)
 	unsigned int seed = arg ? *(int *)arg : 1;
 	pid_t pid;
 
+	signal(SIGALRM, nothing);
 	for (;;) {
-		switch (below(&seed, 16)) {
+		switch (below(&seed, 20)) {
 		case 0:
 			sched_yield();
 			break;
@@ -241,6 +243,26 @@ static void anything(void *arg)
 				use_ns(below(&seed, 256) * 10000);
 				_exit(0);
 			}
+			waitpid(pid, NULL, 0);
+			break;
+		case 7:
+			/* with an autogroup of its own, if there are any */
+			setsid();
+			break;
+		case 8:
+			ualarm(1 + below(&seed, 3000), 0);
+			break;
+		case 9:
+			pid = fork();
+			if (!pid)
+				hog(NULL);
+			if (pid < 0)
+				break;
+			sleep_ns(below(&seed, 256) * 10000);
+			kill(pid, SIGSTOP);
+			sleep_ns(below(&seed, 256) * 10000);
+			kill(pid, SIGCONT);
+			kill(pid, SIGKILL);
 			waitpid(pid, NULL, 0);
 			break;
 		default:
@@ -353,6 +375,17 @@ static void fork_bomb(void *arg)
 	for (;;)
 		if (fork() < 0)
 			hog(NULL);
+}
+
+/* Each in a session, for which there may be an autogroup */
+static void hogs_in_sessions(void *arg)
+{
+	for (;;) {
+		if (fork() > 0)
+			continue;
+		setsid();
+		hog(arg);
+	}
 }
 
 /* Groups of its own in the one that was delegated to it, of the greatest weight */
@@ -502,6 +535,7 @@ static const struct attack swarms[] = {
 	{ "20 hogs of SCHED_ISO, and a fork bomb", iso_and_a_bomb, 0, ISO_PERCENT },
 	{ "40 processes that are SCHED_ISO by chance", iso_by_chance, 0, ISO_PERCENT },
 	{ "hogs, and some that wait once and nap a hundred times", wait_once_and_nap, 0, GROUP_PERCENT },
+	{ "hogs in sessions", hogs_in_sessions, 0, GROUP_PERCENT },
 	/* the last one: it needs groups */
 	{ "groups in it of weight 10000", groups_of_its_own, 0, GROUP_PERCENT },
 };
@@ -598,6 +632,29 @@ static void root_does_not_wait(const char *group, const struct attack *what, con
 			 (unsigned long long)me->rounds);
 }
 
+static void sit_in_a_session(void *arg)
+{
+	(void)arg;
+	setsid();
+	pause();
+}
+
+/*
+ * A session has memory for each CPU. While mainline gets more of that (pcpu_alloc()) a user's task
+ * may hold a mutex, and lose the CPU with it. A shell of root's that forks has waited for that
+ * mutex for 445 ms. So there is enough of it, from the first test on.
+ */
+static void as_many_sessions_as_ever(void)
+{
+	pid_t pids[BOMB];
+	int i;
+
+	for (i = 0; i < BOMB; i++)
+		pids[i] = spawn(sit_in_a_session, NULL);
+	sleep_ns(SEC / 2);
+	finish_all(pids, BOMB);
+}
+
 static const struct attack attacks[] = {
 	/* 8 to 15% more, under fair 45% */
 	{ "forks a successor for each 2 ms", fork_successors, 1, 120 },
@@ -626,6 +683,16 @@ static void without_groups(void)
 		root_does_not_wait(ATTACK, &swarms[i], "");
 }
 
+static void with_autogroups(void)
+{
+	unsigned int i;
+
+	put(AUTOGROUPS, "1");
+	for (i = 0; i < ARRAY_SIZE(swarms) - 1; i++)
+		root_does_not_wait(ATTACK, &swarms[i], " with autogroups");
+	put(AUTOGROUPS, "0");
+}
+
 static void with_groups(void)
 {
 	unsigned int i;
@@ -644,10 +711,12 @@ int main(void)
 	need_groups();
 	if (!group_put("", "cgroup.subtree_control", "-cpu"))
 		ksft_exit_skip("groups have the CPU controller: %s\n", strerror(errno));
-	put("/proc/sys/kernel/sched_autogroup_enabled", "0");
-	ksft_set_plan(ARRAY_SIZE(attacks) + 3 * ARRAY_SIZE(swarms) - 1);
+	put(AUTOGROUPS, "0");
+	ksft_set_plan(ARRAY_SIZE(attacks) + 4 * ARRAY_SIZE(swarms) - 2);
 	be_supervisor_of_groups();
+	as_many_sessions_as_ever();
 	without_groups();
+	with_autogroups();
 	with_groups();
 	ksft_finished();
 }
