@@ -879,13 +879,6 @@ static void __attribute__((noreturn)) keep_active(bool vrq)
 	}
 }
 
-/* Normal, in no group, on all CPUs */
-static void bring_home(pid_t pid)
-{
-	settle_in("", pid);
-	prctl(PR_SCHED_CORE, 2, pid, 0, 0);
-}
-
 static void describe(int number)
 {
 	const struct worker *worker = &area->workers[number];
@@ -918,9 +911,9 @@ static uint64_t all_calls(void)
 }
 
 /*
- * Until all have ended: groups are thawed and one worker is brought home, again and again. One
- * that has moved itself into a group with a low limit makes hardly any calls until then. How
- * many come to no end.
+ * Until all have ended: groups are thawed, and one worker gets normal, on all CPUs, in no group,
+ * again and again. One that has moved itself into a group with a low limit makes hardly any
+ * calls until then. How many come to no end.
  */
 static int supervise(uint64_t calls)
 {
@@ -935,7 +928,7 @@ static int supervise(uint64_t calls)
 		if (turn % 5 == 0)
 			thaw_groups();
 		if (area->workers[turn % n_workers].pid)
-			bring_home(area->workers[turn % n_workers].pid);
+			settle_in("", area->workers[turn % n_workers].pid);
 		left = 0;
 		for (i = 0; i < n_workers; i++) {
 			if (area->workers[i].ended)
