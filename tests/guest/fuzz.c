@@ -27,6 +27,8 @@
 
 /* No call of a worker takes longer, once it is normal and in no group */
 #define LOST_NS		(120 * SEC)
+/* When none of them has made a call for so long, it is told what all wait for */
+#define STILL_NS	(15 * SEC)
 
 /* As sched_setattr() has it, and room for what is not known yet */
 union attr {
@@ -910,6 +912,58 @@ static uint64_t all_calls(void)
 	return sum;
 }
 
+/* Who is on a CPU, wants one, or waits uninterruptibly: with which policy, and for what */
+static void describe_all(void)
+{
+	static const char * const files[] = { "stat", "sched", "stack" };
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	char path[64], line[256];
+	unsigned int i;
+	FILE *file;
+
+	while (proc && (entry = readdir(proc))) {
+		for (i = 0; atoi(entry->d_name) && i < ARRAY_SIZE(files); i++) {
+			snprintf(path, sizeof(path), "/proc/%d/%s", atoi(entry->d_name), files[i]);
+			file = fopen(path, "r");
+			while (file && fgets(line, sizeof(line), file)) {
+				/* the first line of all has the state after the name */
+				if (!i && !strstr(line, ") R") && !strstr(line, ") D")) {
+					i = ARRAY_SIZE(files);
+					break;
+				}
+				ksft_print_msg("%s: %s", path, line);
+			}
+			if (file)
+				fclose(file);
+		}
+	}
+	if (proc)
+		closedir(proc);
+	fflush(stdout);
+}
+
+/* It waits for nobody either, and writes nothing: see what all wait for when nobody gets on */
+static void __attribute__((noreturn)) look_for_standstill(void)
+{
+	uint64_t sum, before = 0, since = now_ns();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	set_policy(0, SCHED_FIFO, 90);
+	for (;;) {
+		sleep_ns(SEC);
+		sum = all_calls();
+		if (sum == before && now_ns() - since < STILL_NS)
+			continue;
+		if (sum == before) {
+			tell("fuzz: nobody makes a call");
+			describe_all();
+		}
+		before = sum;
+		since = now_ns();
+	}
+}
+
 /*
  * Until all have ended: groups are thawed, and one worker gets normal, on all CPUs, in no group,
  * again and again. One that has moved itself into a group with a low limit makes hardly any
@@ -1112,7 +1166,7 @@ int main(int argc, char **argv)
 	bool vrq = under_vrq(), no_groups;
 	unsigned int wrong, wanted, i;
 	int lost, left, bad;
-	pid_t keeper;
+	pid_t helpers[2];
 	char text[100];
 
 	n_workers = argc > 3 ? number_of(argv[3], MAX_WORKERS) : 6;
@@ -1130,16 +1184,19 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	supervisor = getpid();
 	area = shared(sizeof(*area));
-	keeper = fork();
-	if (!keeper)
+	helpers[0] = fork();
+	if (!helpers[0])
 		keep_active(vrq);
+	helpers[1] = fork();
+	if (!helpers[1])
+		look_for_standstill();
 	for (i = 0; i < (unsigned int)n_workers; i++)
 		if (!fork())
 			work(i, seed, (calls + n_workers - 1) / n_workers);
 	lost = supervise(calls);
 	ksft_test_result(!lost, "%llu calls of %llu are made, nobody is lost (%d)\n", (unsigned long long)all_calls(),
 			 (unsigned long long)calls, lost);
-	finish_all(&keeper, 1);
+	finish_all(helpers, 2);
 	wanted = area->looks ? area->looks_under_wanted * 100ULL / area->looks : 0;
 	ksft_test_result(wanted > 50, "the scheduler of the start was active for %u%% of the time\n", wanted);
 	left = left_behind();
