@@ -12,6 +12,7 @@ Usage: deb.py  (prints the packages)
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -67,6 +68,22 @@ def users_config(name):
     return path.read_text()
 
 
+def without_missing_keys(text, tree):
+    """A configuration that names no file of certificates which the source does not have.
+
+    A distribution's names its own, and the build would end with "No rule to make target".
+    """
+
+    def checked(match):
+        option, name = match.groups()
+        if not name or (tree / name).is_file():
+            return match[0]
+        say(f"deb: {option} is left empty: no {name} here")
+        return f'{option}=""'
+
+    return re.sub(r'^(CONFIG_SYSTEM_(?:TRUSTED|REVOCATION)_KEYS)="(.*)"$', checked, text, flags=re.M)
+
+
 def configure(default):
     """The configuration asked for, with VRQ."""
     name = os.environ.get("KCONFIG", "")
@@ -74,7 +91,7 @@ def configure(default):
         kernel.configure(OBJECTS, [*kernel.fragment_names(), "deb"])
     else:
         text = debian_config(WORK) if name == "debian" else users_config(name)
-        (OBJECTS / ".config").write_text(text)
+        (OBJECTS / ".config").write_text(without_missing_keys(text, TREE))
     options = {"SCHED_VRQ": "y", "SCHED_VRQ_DEFAULT": default}
     with open(OBJECTS / ".config", "a") as config:
         config.writelines(f"CONFIG_{option}={value}\n" for option, value in options.items())

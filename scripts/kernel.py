@@ -131,7 +131,8 @@ def check_options(objects, options):
 
 def first_error(text):
     """The first line of a build's output that tells of an error."""
-    error = re.search(r"^.*(?:error:|Error \d|undefined reference|No space).*$", text, re.M)
+    signs = r"error:|Error \d|undefined reference|No space|No rule to make|not found|Killed"
+    error = re.search(rf"^.*(?:{signs}).*$", text, re.M)
     return error[0] if error else "no error line"
 
 

@@ -25,6 +25,17 @@ def test_a_configuration_that_is_not_there_is_refused(tmp_path):
         deb.users_config(str(tmp_path / "none"))
 
 
+def test_certificates_that_are_not_in_the_source_are_left_out(tmp_path, capsys):
+    (tmp_path / "mine.pem").touch()
+    trusted, revoked = "CONFIG_SYSTEM_TRUSTED_KEYS", "CONFIG_SYSTEM_REVOCATION_KEYS"
+    text = f'CONFIG_SMP=y\n{trusted}="debian/certs/debian-uefi-certs.pem"\n{revoked}=""\n'
+    assert deb.without_missing_keys(text, tmp_path) == f'CONFIG_SMP=y\n{trusted}=""\n{revoked}=""\n'
+    assert f"{trusted} is left empty: no debian/certs/debian-uefi-certs.pem" in capsys.readouterr().out
+    for there in ("mine.pem", tmp_path / "mine.pem"):
+        text = f'{trusted}="{there}"\n'
+        assert deb.without_missing_keys(text, tmp_path) == text
+
+
 def test_a_tool_that_is_missing_is_named_by_its_package(monkeypatch):
     monkeypatch.setattr(deb.shutil, "which", lambda tool: tool != "depmod")
     with pytest.raises(Failure, match="run: apt-get install kmod$"):
