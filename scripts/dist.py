@@ -27,6 +27,20 @@ from series import all_in_one, check
 from tree import kernel_version, push, series_checksum
 
 DIST = BUILD / "dist"
+INSTALL = """
+## How to install
+
+With this directory as `$VRQ`, in a vanilla source of 6.12.y that has the configuration of your kernel:
+
+    (cd $VRQ && sha256sum -c --quiet SHA256SUMS)
+    patch -p1 < $VRQ/vrq.patch          # or: git am $VRQ/vrq.mbox
+    scripts/kconfig/merge_config.sh -m .config $VRQ/packaging/vrq.config
+    make olddefconfig && make
+
+`packaging/README.md` has recipes for distributions, `Documentation/scheduler/sched-vrq-packaging.rst`
+says what the options do. `sched=vrq` on the kernel's command line, or
+`echo vrq > /sys/kernel/sched/active`, chooses VRQ.
+""".strip().splitlines()
 # What a release has besides what is made for it, by the name it has there
 COPIES = {
     "COPYING": "COPYING",
@@ -80,6 +94,7 @@ def versions_table():
     """What make check-versions last said, if that was of this series."""
     lines = TABLE.read_text().splitlines() if TABLE.exists() else []
     if lines[:1] != [series_checksum()]:
+        say("dist: the notes name no other versions: make check-versions was not run for this series")
         return ["Other versions were not checked for this release: `make check-versions` was not run for this series."]
     return [f"    {line}" for line in lines[1:]]
 
@@ -93,6 +108,8 @@ def notes(name):
         "",
         f"Commit {git('rev-parse', 'HEAD')} of {made}, {len(series())} patches.",
         f"`vrq.patch` was made on {kernel_version(TREE)}.",
+        "",
+        *INSTALL,
         "",
         "## Versions",
         "",

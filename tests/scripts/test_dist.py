@@ -55,15 +55,17 @@ def test_notes_begin_at_the_tag_before(repository, monkeypatch):
     assert "## Changes since v1\n\n### vrq\n\n- New (" in text
     assert "One thing" not in text
     assert "`make check-versions` was not run for this series" in text
+    assert "\n    patch -p1 < $VRQ/vrq.patch " in text
 
 
-def test_a_table_of_another_series_is_not_used(tmp_path, monkeypatch):
+def test_a_table_of_another_series_is_not_used(tmp_path, monkeypatch, capsys):
     table = tmp_path / "table"
     monkeypatch.setattr(dist, "TABLE", table)
     table.write_text(f"{dist.series_checksum()}\n6.12.1: applies\n")
     assert dist.versions_table() == ["    6.12.1: applies"]
     table.write_text("another\n6.12.1: applies\n")
     assert "was not run" in dist.versions_table()[0]
+    assert "was not run" in capsys.readouterr().out
 
 
 def test_the_name_is_the_tag_or_the_commit(repository):
