@@ -947,6 +947,7 @@ static void describe_all(void)
 static void __attribute__((noreturn)) look_for_standstill(void)
 {
 	uint64_t sum, before = 0, since = now_ns();
+	char text[80];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_policy(0, SCHED_FIFO, 90);
@@ -956,7 +957,9 @@ static void __attribute__((noreturn)) look_for_standstill(void)
 		if (sum == before && now_ns() - since < STILL_NS)
 			continue;
 		if (sum == before) {
-			tell("fuzz: nobody makes a call");
+			snprintf(text, sizeof(text), "fuzz: nobody makes a call; rr_interval is %lld",
+				 number_after(SYSCTL "rr_interval", ""));
+			tell(text);
 			describe_all();
 		}
 		before = sum;
