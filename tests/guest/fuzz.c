@@ -1045,7 +1045,12 @@ static int bad_settings(void)
 	long long value;
 	int bad = 0;
 
-	/* one may bound another */
+	/*
+	 * One may bound another. With a period and a runtime of 16 us neither can be raised alone:
+	 * the runtime has to fit, and to be enough for the deadline servers. Without a limit the
+	 * period can
+	 */
+	put(SYSCTL "sched_rt_runtime_us", "-1");
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < ARRAY_SIZE(settings); i++) {
 			value = value_now(i);
