@@ -843,8 +843,7 @@ static void thaw_groups(void)
 		group_put(groups[i], "cgroup.freeze", "0");
 }
 
-/* All threads of all processes, as far as we may */
-static void take_cookies(void)
+static void for_each_process(void (*what)(pid_t pid))
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -853,8 +852,21 @@ static void take_cookies(void)
 		return;
 	while ((entry = readdir(proc)))
 		if (atoi(entry->d_name))
-			prctl(PR_SCHED_CORE, 2, atoi(entry->d_name), 1, 0);
+			what(atoi(entry->d_name));
 	closedir(proc);
+}
+
+/* Of all its threads, as far as we may */
+static void take_cookie(pid_t pid)
+{
+	prctl(PR_SCHED_CORE, 2, pid, 1, 0);
+}
+
+/* What runs beside the supervisor, and before all that it looks at */
+static void be_helper(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	set_policy(0, SCHED_FIFO, 90);
 }
 
 /*
@@ -862,17 +874,17 @@ static void take_cookies(void)
  * active. It waits for nobody: the supervisor writes to files of cgroups, whose mutex a worker
  * may hold, and under the fair class with cookies a worker may wait for minutes.
  */
-static void __attribute__((noreturn)) keep_active(bool vrq)
+static void keep_active(void *wanted)
 {
+	bool vrq = *(bool *)wanted;
 	unsigned int turn;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	set_policy(0, SCHED_FIFO, 90);
+	be_helper();
 	for (turn = 0; ; turn++) {
 		if (turn % 20 == 0) {
 			/* under VRQ no cookie has an effect, and the kernel says so in its log each time */
 			if (!under_vrq())
-				take_cookies();
+				for_each_process(take_cookie);
 			put(ACTIVE, vrq ? "vrq" : "fair");
 		}
 		area->looks++;
@@ -885,21 +897,13 @@ static void describe(int number)
 {
 	const struct worker *worker = &area->workers[number];
 	static const char * const files[] = { "sched", "stack", "wchan", "cgroup" };
-	char path[64], line[128];
 	unsigned int i;
-	FILE *file;
 
 	for (i = 0; i < LAST; i++)
 		ksft_print_msg("worker %d: call %llu: %s\n", number, (unsigned long long)(worker->calls - LAST + 1 + i),
 			       kinds[worker->last[(worker->calls + 1 + i) % LAST]].name);
-	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		snprintf(path, sizeof(path), "/proc/%d/%s", worker->pid, files[i]);
-		file = fopen(path, "r");
-		while (file && fgets(line, sizeof(line), file))
-			ksft_print_msg("%s: %s", files[i], line);
-		if (file)
-			fclose(file);
-	}
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		print_proc(worker->pid, files[i]);
 }
 
 static uint64_t all_calls(void)
@@ -912,45 +916,26 @@ static uint64_t all_calls(void)
 	return sum;
 }
 
-/* Who is on a CPU, wants one, or waits uninterruptibly: with which policy, and for what */
-static void describe_all(void)
+/* With which policy it runs, wants to, or waits uninterruptibly, and for what */
+static void describe_busy(pid_t pid)
 {
-	static const char * const files[] = { "stat", "sched", "stack" };
-	struct dirent *entry;
-	DIR *proc = opendir("/proc");
-	char path[64], line[256];
-	unsigned int i;
-	FILE *file;
+	char state = state_of(pid);
 
-	while (proc && (entry = readdir(proc))) {
-		for (i = 0; atoi(entry->d_name) && i < ARRAY_SIZE(files); i++) {
-			snprintf(path, sizeof(path), "/proc/%d/%s", atoi(entry->d_name), files[i]);
-			file = fopen(path, "r");
-			while (file && fgets(line, sizeof(line), file)) {
-				/* the first line of all has the state after the name */
-				if (!i && !strstr(line, ") R") && !strstr(line, ") D")) {
-					i = ARRAY_SIZE(files);
-					break;
-				}
-				ksft_print_msg("%s: %s", path, line);
-			}
-			if (file)
-				fclose(file);
-		}
-	}
-	if (proc)
-		closedir(proc);
-	fflush(stdout);
+	if (state != 'R' && state != 'D')
+		return;
+	print_proc(pid, "stat");
+	print_proc(pid, "sched");
+	print_proc(pid, "stack");
 }
 
 /* It waits for nobody either, and writes nothing: see what all wait for when nobody gets on */
-static void __attribute__((noreturn)) look_for_standstill(void)
+static void look_for_standstill(void *unused)
 {
 	uint64_t sum, before = 0, since = now_ns();
 	char text[80];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	set_policy(0, SCHED_FIFO, 90);
+	(void)unused;
+	be_helper();
 	for (;;) {
 		sleep_ns(SEC);
 		sum = all_calls();
@@ -960,7 +945,8 @@ static void __attribute__((noreturn)) look_for_standstill(void)
 			snprintf(text, sizeof(text), "fuzz: nobody makes a call; rr_interval is %lld",
 				 number_after(SYSCTL "rr_interval", ""));
 			tell(text);
-			describe_all();
+			for_each_process(describe_busy);
+			fflush(stdout);
 		}
 		before = sum;
 		since = now_ns();
@@ -1037,33 +1023,43 @@ static long long value_now(unsigned int i)
 	return access(path, F_OK) ? settings[i].min : number_after(path, "");
 }
 
-/* How many settings have a value that they may not have, or cannot be set to what they were */
-static int bad_settings(void)
+/*
+ * One may bound another, so each is set twice. With a period and a runtime of 16 us neither can
+ * be raised alone: the runtime has to fit, and to be enough for the deadline servers. Without
+ * a limit the period can.
+ */
+static void restore_settings(void)
 {
 	char path[GROUP_PATH], text[24];
 	unsigned int i, round;
-	long long value;
-	int bad = 0;
 
-	/*
-	 * One may bound another. With a period and a runtime of 16 us neither can be raised alone:
-	 * the runtime has to fit, and to be enough for the deadline servers. Without a limit the
-	 * period can
-	 */
 	put(SYSCTL "sched_rt_runtime_us", "-1");
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < ARRAY_SIZE(settings); i++) {
-			value = value_now(i);
 			snprintf(path, sizeof(path), SYSCTL "%s", settings[i].name);
 			snprintf(text, sizeof(text), "%lld", values_before[i]);
 			if (!access(path, F_OK))
 				put(path, text);
-			if ((value >= settings[i].min && value <= settings[i].max) &&
-			    (!round || value_now(i) == values_before[i]))
-				continue;
-			ksft_print_msg("%s was %lld, is %lld\n", settings[i].name, value, value_now(i));
-			bad++;
 		}
+	}
+}
+
+/* How many settings have a value that they may not have, or cannot be set to what they were */
+static int bad_settings(void)
+{
+	long long left[ARRAY_SIZE(settings)];
+	unsigned int i;
+	int bad = 0;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		left[i] = value_now(i);
+	restore_settings();
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (left[i] >= settings[i].min && left[i] <= settings[i].max &&
+		    value_now(i) == values_before[i])
+			continue;
+		ksft_print_msg("%s was %lld, is %lld\n", settings[i].name, left[i], value_now(i));
+		bad++;
 	}
 	return bad;
 }
@@ -1192,12 +1188,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	supervisor = getpid();
 	area = shared(sizeof(*area));
-	helpers[0] = fork();
-	if (!helpers[0])
-		keep_active(vrq);
-	helpers[1] = fork();
-	if (!helpers[1])
-		look_for_standstill();
+	helpers[0] = spawn(keep_active, &vrq);
+	helpers[1] = spawn(look_for_standstill, NULL);
 	for (i = 0; i < (unsigned int)n_workers; i++)
 		if (!fork())
 			work(i, seed, (calls + n_workers - 1) / n_workers);

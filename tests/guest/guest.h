@@ -172,6 +172,35 @@ static inline bool stat_field(pid_t pid, int number, long long *value)
 	return there;
 }
 
+/* The state that /proc/PID/stat tells, 0: no such process */
+static inline char state_of(pid_t pid)
+{
+	char path[64], line[512], *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	return at ? at[2] : 0;
+}
+
+/* Print what the file /proc/PID/@name of a process has, if there is one */
+static inline void print_proc(pid_t pid, const char *name)
+{
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		ksft_print_msg("%s: %s", path, line);
+	if (file)
+		fclose(file);
+}
+
 /* How many of the first @width CPUs have the last-level cache of @cpu */
 static inline int sharing_cache_of(int cpu, int width)
 {

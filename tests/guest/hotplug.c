@@ -57,17 +57,10 @@ static void describe(pid_t pid, int number)
 	static const char * const kinds[] = {
 		"works", "sleeps", "bound, works", "bound, sleeps",
 	};
-	char path[64], line[256];
-	FILE *file;
 
 	ksft_print_msg("no turn for 2 s: task %d (%s), pid %d\n", number,
 		       number == 2 ? "forks" : kinds[number % 4], pid);
-	snprintf(path, sizeof(path), "/proc/%d/sched", pid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		ksft_print_msg("%s", line);
-	if (file)
-		fclose(file);
+	print_proc(pid, "sched");
 }
 
 /*

@@ -563,21 +563,6 @@ static void killed_in_debt(struct calls *calls)
 		     (unsigned long long)(ns / MSEC));
 }
 
-/* The state that /proc/PID/stat tells, 0: no such process */
-static char state_of(pid_t pid)
-{
-	char path[64], line[512], *at;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	fclose(file);
-	return at ? at[2] : 0;
-}
-
 /* How long until one is in that state; a second if it is not by then */
 static uint64_t time_to_state(pid_t pid, char state)
 {
