@@ -94,8 +94,9 @@ def versions_table():
     """What make check-versions last said, if that was of this series."""
     lines = TABLE.read_text().splitlines() if TABLE.exists() else []
     if lines[:1] != [series_checksum()]:
-        say("dist: the notes name no other versions: make check-versions was not run for this series")
-        return ["Other versions were not checked for this release: `make check-versions` was not run for this series."]
+        text = "Other versions were not checked for this release: `make check-versions` was not run for this series."
+        say(f"dist: {text}")
+        return [text]
     return [f"    {line}" for line in lines[1:]]
 
 
