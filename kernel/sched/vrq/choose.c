@@ -127,7 +127,7 @@ static enum vrq_counter reason_for(struct rq *rq, const struct task_struct *p)
  * @rq: the run queue of this CPU, locked
  * @domain: the domain to which the queue belongs
  * @limit: only one with a vrq_key() before this
- * @missed: set if one had to be left because its home was locked
+ * @missed: set if one had to be left because of a lock, see vrq_shared_take()
  *
  * Return: the task, VRQ_PICKED, at home here; or NULL.
  */

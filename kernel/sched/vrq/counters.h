@@ -11,7 +11,7 @@
  * enum vrq_counter - what is counted, on the CPU where it happens
  * @VRQ_SHARED_LOCK: the lock of a domain was taken
  * @VRQ_SHARED_MISSED: a task in a shared queue was passed over because its run queue was
- *	locked
+ *	locked, or the queue was, and the CPU had something else to run
  * @VRQ_SHARED_FULL: the shared queue had no room for the mask of a task, so the task waits for
  *	its home CPU
  * @VRQ_PICK_CURR: a pick that let the current task go on

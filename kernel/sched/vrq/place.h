@@ -89,10 +89,10 @@
  * idle CPU, or the idle CPU sees the task. In both masks of domains, a CPU that finds nothing
  * in a domain clears the bit of the domain, and then looks again. If it finds something then,
  * other CPUs may have passed over the domain meanwhile. A CPU without work may also miss a
- * task because it looks at a few CPUs only, or because a run queue is locked. For these cases
- * every CPU kicks at each tick for what waits in its queue, and for what waits in its domain's
- * shared queue. So a task waits beside an idle CPU for no longer than until that tick, with
- * four exceptions:
+ * task because it looks at a few CPUs only, or because a run queue or the shared queue of another
+ * domain is locked. For these cases every CPU kicks at each tick for what waits in its queue, and
+ * for what waits in its domain's shared queue. So a task waits beside an idle CPU for no longer
+ * than until that tick, with four exceptions:
  *
  *  - If tasks of more than five masks are in the shared queue, it takes until all masks have
  *    had their turn, four masks a tick. Of tasks whose masks differ only in CPUs of other

@@ -104,8 +104,8 @@ struct vrq_queue {
  *	0 if not known; one value for each enum vrq_kind, see group.c
  * @next_promotion: when the next normal task may go before SCHED_ISO, ns
  * @next_idle_promotion: when the next SCHED_IDLE one may go before normal ones, ns
- * @missed: the last pick had to leave a task because its run queue was locked; the next
- *	tick looks again
+ * @missed: the last pick had to leave a task because its run queue was locked, or the shared
+ *	queue; the next tick looks again
  * @ticks: number of ticks that found a VRQ task running, no softirq, and no reschedule
  *	pending. Read by the watchdog
  * @ticks_alike: number of ticks in a row, up to the last one, without a task switch

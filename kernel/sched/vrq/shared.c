@@ -365,7 +365,7 @@ static struct task_struct *first_at_home(struct rq *rq, struct vrq_domain *domai
  * @rq: the run queue of this CPU, locked
  * @domain: the domain to take it from
  * @limit: only one with a vrq_key() before this; a CPU that goes down takes any
- * @missed: set if one had to be left because its home was locked
+ * @missed: set if one had to be left because its home or, with a @limit, the domain was locked
  *
  * Return: the task, as VRQ_PICKED, with the lock of its home, if another than
  * @rq, held; or NULL.
@@ -375,7 +375,22 @@ struct task_struct *vrq_shared_take(struct rq *rq, struct vrq_domain *domain,
 {
 	struct task_struct *p;
 
-	lock_domain(domain);
+	/*
+	 * A CPU that has something else to run, or to look at, does not wait. In a guest whose
+	 * locks are taken in turn, as on riscv64, it might wait for CPUs that the host has
+	 * stopped: with four CPUs on one of the host they spent half of their time so. Without
+	 * SMP the lock is always free.
+	 */
+	if (!IS_ENABLED(CONFIG_SMP) || limit == VRQ_KEY_NONE || !cpu_active(cpu_of(rq))) {
+		lock_domain(domain);
+	} else if (!vrq_fault_lock() && raw_spin_trylock(&domain->lock)) {
+		vrq_count(VRQ_SHARED_LOCK);
+	} else {
+		*missed = true;
+		vrq_count(VRQ_SHARED_MISSED);
+		return NULL;
+	}
+
 	if (likely(cpu_active(cpu_of(rq))))
 		p = first_for(rq, domain, limit, missed);
 	else
